@@ -20,54 +20,31 @@ export async function startBrowser(): Promise<Browser> {
 /** A page that is open in the browser. */
 export interface Opened {
   page: Page;
-  /** Everything that the browser reports as wrong: errors, refused scripts, dialogs. */
+  /** Errors, refused scripts, dialogs, and requests to other machines. */
   complaints: string[];
-  /** Requests to other machines. */
-  elsewhere: string[];
   /** Replaces the dashboard that the server sends. */
   set: (dashboard: Dashboard) => void;
   /** Ends the server. */
   stop: () => Promise<void>;
 }
 
-/** Serves a dashboard and opens it in the browser. */
+/** Serves a dashboard, opens it in the browser, and waits until it is drawn or has an error to show. */
 export async function openDashboard(
   t: TestContext,
   browser: Browser,
   dashboard: Dashboard,
-  { scheme = 'light' as 'light' | 'dark', token = 'right' } = {},
+  { colorScheme = 'light' as 'light' | 'dark', token = 'right' } = {},
 ): Promise<Opened> {
   let sent = dashboard;
   const app = dashboardServer('right', () => sent);
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   const stop = async (): Promise<void> => void (await app.close());
   t.after(stop);
-  const watched = await newPage(t, browser, scheme, new URL(url).origin);
-  await watched.page.goto(`${url}/#token=${token}`);
-  const set = (next: Dashboard): void => {
-    sent = next;
-  };
-  return { ...watched, set, stop };
-}
-
-/** Opens an empty page. */
-async function newPage(
-  t: TestContext,
-  browser: Browser,
-  scheme: 'light' | 'dark',
-  origin: string,
-): Promise<Pick<Opened, 'page' | 'complaints' | 'elsewhere'>> {
-  const page = await browser.newPage({
-    viewport: { width: 1440, height: 1180 },
-    colorScheme: scheme,
-    reducedMotion: 'reduce',
-    locale: 'en',
-    timezoneId: 'UTC',
-  });
+  const viewport = { width: 1440, height: 1180 };
+  const page = await browser.newPage({ viewport, colorScheme, reducedMotion: 'reduce', locale: 'en' });
   t.after(() => page.close());
   page.setDefaultTimeout(pageTimeout);
   const complaints: string[] = [];
-  const elsewhere: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('dialog', (dialog) => complaints.push(`a dialog: ${dialog.message()}`));
   page.on('console', (message) => {
@@ -76,12 +53,12 @@ async function newPage(
       complaints.push(message.text());
   });
   page.on('request', (request) => {
-    if (!request.url().startsWith(`${origin}/`)) elsewhere.push(request.url());
+    if (!request.url().startsWith(`${url}/`)) complaints.push(`a request to ${request.url()}`);
   });
-  return { page, complaints, elsewhere };
-}
-
-/** Waits until the dashboard is drawn. */
-export async function drawn(page: Page): Promise<void> {
-  await page.locator('#bands .cell').first().waitFor();
+  await page.goto(`${url}/#token=${token}`);
+  await page.locator('#bands .cell, #trouble:not([hidden])').first().waitFor();
+  const set = (next: Dashboard): void => {
+    sent = next;
+  };
+  return { page, complaints, set, stop };
 }

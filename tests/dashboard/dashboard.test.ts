@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import type { Dashboard } from '../../webhook/report/dashboard/data.ts';
-import { clusterFacts, dashboardFrom, nodeName } from '../support/dashboard-cluster.ts';
-import { drawn, openDashboard, startBrowser } from './browser.ts';
+import { dashboardOfNodes, nodeName } from '../support/dashboard-cluster.ts';
+import { openDashboard, startBrowser } from './browser.ts';
 
 let browser: Browser;
 before(async () => {
@@ -12,47 +12,36 @@ before(async () => {
 });
 after(() => browser?.close());
 
-const five = dashboardFrom(clusterFacts(5));
+const five = dashboardOfNodes(5);
 const textOf = (page: Page, selector: string): Promise<string> => page.locator(selector).innerText();
 
-for (const [count, scheme] of [
+for (const [count, colorScheme] of [
   [5, 'light'],
   [500, 'dark'],
   [5000, 'light'],
 ] as const)
   test(`${count} nodes: the text of the status is below the picture, and stays short`, async (t) => {
-    const dashboard = dashboardFrom(clusterFacts(count));
-    const { page, complaints, elsewhere } = await openDashboard(t, browser, dashboard, { scheme });
-    await drawn(page);
-    const text = await textOf(page, '#text');
-    for (const expected of [
-      /^In all: not ready: \d+/,
-      /1 of 2 replicas are ready[\s\S]*CNI_GATE_DEPLOYMENT/,
-      /payments\/orders-\d+[\s\S]*ip-10-20-/,
-      /not-redirected[\s\S]*deleted to be recreated/,
-      /10\.44\.0\.17[\s\S]*shop\/cache-0/,
-      /deployment\s+failed/,
-      /prove\s+enforce\s+yes/,
-      /net\/linkerd\s+broken[\s\S]*its pod is not Ready: install-cni \(CrashLoopBackOff\)/,
-    ])
-      assert.match(text, expected);
+    const dashboard = dashboardOfNodes(count);
+    const { page, complaints } = await openDashboard(t, browser, dashboard, { colorScheme });
+    const text = await page.locator('#text').textContent();
+    assert.equal(text, dashboard.text);
+    assert.match(text, /net\/linkerd +broken/);
     assert.ok(text.split('\n').length < 200);
     if (process.env.UPDATE_SCREENSHOTS && count === 500)
       await page.screenshot({
         path: fileURLToPath(new URL('../../docs/images/dashboard-500.png', import.meta.url)),
       });
-    assert.deepEqual([complaints, elsewhere], [[], []]);
+    assert.deepEqual(complaints, []);
   });
 
 for (const count of [3, 60, 1000])
   test(`the picture of ${count} nodes: worst first, no scrolling aside, a reason on hover and by keyboard`, async (t) => {
-    const dashboard = dashboardFrom(clusterFacts(count));
+    const dashboard = dashboardOfNodes(count);
     const { page, complaints } = await openDashboard(t, browser, dashboard);
-    await drawn(page);
     const size = await page.locator('#bands').getAttribute('data-size');
     assert.equal(size, count === 3 ? 'named' : count === 60 ? 'small' : 'group');
-    const bands = await page.locator('#bands [role=row]').count();
-    const cells = page.locator('#bands [role=gridcell]');
+    const bands = await page.locator('.band').count();
+    const cells = page.locator('#bands .cell');
     assert.equal(bands, 3);
     if (count <= 200) assert.equal(await cells.count(), bands * count);
     else assert.ok((await cells.count()) < 60);
@@ -62,28 +51,26 @@ for (const count of [3, 60, 1000])
       await page.setViewportSize({ width, height: 900 });
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
     }
-    // Tab stops only once in the whole picture, and arrow keys move within it
-    assert.equal(await page.locator('#bands [tabindex="0"]').count(), 1);
+    // Tab stops once in each network, and arrow keys move within it
     await page.keyboard.press('Tab');
     const focused = (): Promise<string> => page.locator(':focus').getAttribute('aria-label').then(String);
     const first = await focused();
     await page.keyboard.press('ArrowRight');
     assert.notEqual(await focused(), first);
     assert.equal(await textOf(page, '#detail'), await focused());
-    await page.keyboard.press('ArrowLeft');
-    await page.keyboard.press('ArrowDown');
+    assert.ok((await focused()).includes('net/linkerd'));
+    await page.keyboard.press('Tab');
     assert.ok(!(await focused()).includes('net/linkerd'));
     const last = cells.last();
     await last.hover();
-    assert.equal(await textOf(page, '#detail'), await last.getAttribute('aria-label'));
+    assert.equal(await textOf(page, '#detail'), await last.locator('input').getAttribute('aria-label'));
     assert.deepEqual(complaints, []);
   });
 
 test('a redrawn picture keeps its focus, and the filter makes other cells faint', async (t) => {
   const { page, set } = await openDashboard(t, browser, five);
-  await drawn(page);
   await page.keyboard.press('Tab');
-  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowRight');
   const label = await page.locator(':focus').getAttribute('aria-label');
   set({ ...five, headline: 'redrawn' });
   await page.locator('#result:text("redrawn")').waitFor();
@@ -94,7 +81,6 @@ test('a redrawn picture keeps its focus, and the filter makes other cells faint'
 
 test('every control has a name, and every section a heading', async (t) => {
   const { page } = await openDashboard(t, browser, five);
-  await drawn(page);
   const nameless = await page.evaluate(() =>
     [...document.querySelectorAll('button, select, input, section')].flatMap((element) => {
       const label = element instanceof HTMLInputElement ? element.labels?.[0]?.textContent : '';
@@ -107,7 +93,6 @@ test('every control has a name, and every section a heading', async (t) => {
 
 test('a change in the cluster shows without a reload, and the filter stays', async (t) => {
   const { page, set } = await openDashboard(t, browser, five);
-  await drawn(page);
   await page.fill('#filter', nodeName(0));
   set({ ...five, result: 'well', headline: 'All is well.', text: 'as of now' });
   await page.locator('#result[data-result=well]').waitFor();
@@ -120,7 +105,6 @@ test('a change in the cluster shows without a reload, and the filter stays', asy
 
 test('a server that is gone, old data and a wrong token are shown, and what was known stays', async (t) => {
   const { page, set, stop } = await openDashboard(t, browser, five);
-  await drawn(page);
   set({ ...five, stale: 'cannot list nodes' });
   await page.locator('#trouble:text("The data may be old: cannot list nodes")').waitFor();
   await stop();
@@ -148,17 +132,15 @@ function hostile(): Dashboard {
 }
 
 test('names, reasons and labels that are markup stay text', async (t) => {
-  const { page, complaints, elsewhere } = await openDashboard(t, browser, hostile());
-  await drawn(page);
+  const { page, complaints } = await openDashboard(t, browser, hostile());
   const shown = await page.locator('body').innerText();
   assert.ok(shown.split('<img src=x onerror=alert(1)>').length > 5);
   assert.equal(await page.locator('img, a').count(), 0);
-  assert.deepEqual([complaints, elsewhere], [[], []]);
+  assert.deepEqual(complaints, []);
 });
 
 test('the policy of the page refuses a script that is put into it', async (t) => {
   const { page } = await openDashboard(t, browser, five);
-  await drawn(page);
   const outcome = await page.evaluate(() => {
     const script = document.createElement('script');
     try {

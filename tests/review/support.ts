@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,6 +13,7 @@ import { junitOutput } from '../../webhook/review/output/junit.ts';
 import { textOutput } from '../../webhook/review/output/text.ts';
 import { yamlOutput } from '../../webhook/review/output/yaml.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
+import { schemaFaults } from '../support/schemas.ts';
 
 /** A folder with these files, which is removed when the test ends. */
 export function folderWith(t: TestContext, files: Record<string, string>): string {
@@ -101,9 +103,13 @@ const paint = (_: string, text: string): string => text;
 
 const joined = (texts: Iterable<string>): string => [...texts].join('');
 
+const jsonFaults = schemaFaults('review');
+
 export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
   const report = await review(options);
   const summary = summarize(report);
+  const json: JsonReport = JSON.parse(jsonOutput(report, summary));
+  assert.deepEqual(jsonFaults(json), []);
   return {
     report,
     summary,
@@ -115,7 +121,7 @@ export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
     text: (strict = false) => joined(textOutput(report, summary, { paint, strict, diff: true })),
     brief: () => joined(textOutput(report, summary, { paint, strict: false, diff: false })),
     findings: report.findings.map(({ code, subject }) => `${code.slice('CNI_GATE_'.length)} ${subject}`),
-    json: () => JSON.parse(jsonOutput(report, summary)),
+    json: () => json,
     answers: () => answersOutput(report),
     yaml: () => joined(yamlOutput(report)),
     junit: (strict = false) => junitOutput(report, strict, '/'),

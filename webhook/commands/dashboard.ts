@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
+import type { Dashboard } from '../report/dashboard/data.ts';
 import type { StatusFlags } from '../report/observe/follow.ts';
 import { addInstallationOptions, namespaceName, port } from './options.ts';
 
@@ -29,31 +30,28 @@ export function dashboardCommand(): Command {
 /** Serves the page until the process gets SIGINT or SIGTERM. @throws CniGateError CNI_GATE_LISTEN */
 async function run(flags: Flags): Promise<void> {
   // loaded here, because the other commands do not need these modules
-  const [{ follow, withStatus }, { dashboardOf }, { dashboardServer }, { listen }] = await Promise.all([
+  const [{ readings }, { dashboardOf }, { dashboardServer }, { listen }] = await Promise.all([
     import('../report/observe/follow.ts'),
     import('../report/dashboard/data.ts'),
     import('../report/dashboard/server.ts'),
     import('../server/listen.ts'),
   ]);
-  await withStatus(flags, async (read) => {
-    let dashboard = dashboardOf(await read(), Date.now(), null);
-    const token = randomBytes(24).toString('base64url');
-    const app = dashboardServer(token, () => dashboard);
-    try {
+  const token = randomBytes(24).toString('base64url');
+  let dashboard: Dashboard | undefined;
+  const app = dashboardServer(token, () => dashboard);
+  const onTrouble = (stale: string): void => {
+    dashboard = dashboard && { ...dashboard, stale };
+    process.stderr.write(`cni-gate: ${stale}\n`);
+  };
+  try {
+    for await (const facts of readings(flags, onTrouble)) {
+      const isFirst = dashboard === undefined;
+      dashboard = dashboardOf(facts, Date.now());
+      if (!isFirst) continue;
       const opened = await listen(app, '127.0.0.1', flags.port ?? 0, '--port');
       process.stdout.write(`http://127.0.0.1:${opened}/#token=${token}\n`);
-      await follow(
-        read,
-        (facts) => {
-          dashboard = dashboardOf(facts, Date.now(), null);
-        },
-        (stale) => {
-          dashboard = { ...dashboard, stale };
-          process.stderr.write(`cni-gate: ${stale}\n`);
-        },
-      );
-    } finally {
-      await app.close();
     }
-  });
+  } finally {
+    await app.close();
+  }
 }

@@ -44,7 +44,7 @@ async function run(flags: Flags): Promise<void> {
   const { probe, watch, output, all = false } = flags;
   if (probe && watch) throw usageError('--probe asks once, and --watch goes on: give one of the two');
   // loaded here, because the other commands do not need these modules
-  const [{ follow, withStatus }, { statusOf }, { statusText }] = await Promise.all([
+  const [{ readings }, { statusOf }, { statusText }] = await Promise.all([
     import('../report/observe/follow.ts'),
     import('../report/show/status.ts'),
     import('../report/show/status-text.ts'),
@@ -69,16 +69,11 @@ async function run(flags: Flags): Promise<void> {
     process.stdout.write(watch && isTTY ? redraw + text : text);
     process.exitCode = exitCodes[status.result];
   };
-  await withStatus(flags, async (read) => {
-    // reads once before it watches, so that an unreachable cluster is an error here, and later only an outage
-    show(await read());
-    if (!watch) return;
-    const stop = new AbortController();
-    process.stdout.once('error', () => stop.abort());
-    const onTrouble = (message: string): void =>
-      void process.stderr.write(`cni-gate: ${message}; it is tried again\n`);
-    await follow(read, show, onTrouble, stop);
-  });
+  const stop = new AbortController();
+  if (watch) process.stdout.once('error', () => stop.abort());
+  const onTrouble = (message: string): void =>
+    void process.stderr.write(`cni-gate: ${message}; it is tried again\n`);
+  for await (const facts of readings(flags, watch && onTrouble, stop)) show(facts);
 }
 
 /** Moves the cursor to the top left, and clears the screen below it. */

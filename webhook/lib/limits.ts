@@ -213,13 +213,3 @@ export const lookups = {
 
 /** Bytes of log that wait for a slow reader. Above that, lines are lost: waiting for it would stop admission. */
 export const logBuffer = 4 * MiB;
-
-/** Limits of the local server of `cni-gate dashboard`. */
-export const dashboardLimits = {
-  /** Milliseconds between two readings. */
-  pause: 2_000,
-  /** Connections at a time; a browser opens six. */
-  connections: 64,
-  /** Milliseconds until the headers of a request must have arrived. */
-  headersTimeout: 10_000,
-};

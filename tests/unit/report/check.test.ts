@@ -4,7 +4,6 @@ import checkSchema from '../../../schemas/check.json' with { type: 'json' };
 import { catalogue } from '../../../webhook/report/judge/catalogue.ts';
 import type { CheckFacts, PreFacts } from '../../../webhook/report/observe/observe.ts';
 import { type CheckReport, checkReport, checkText } from '../../../webhook/report/show/check.ts';
-import { policyOf } from '../../support/configurations.ts';
 import { schemaFaults } from '../../support/schemas.ts';
 import { now } from '../core/networks/objects.ts';
 import { compareGolden } from './golden.ts';
@@ -15,11 +14,10 @@ import {
   daemonSet,
   forbidden,
   found,
+  kubernetes,
   preFacts,
   wholeInstallation,
 } from './objects.ts';
-
-const withPodNetwork = policyOf({ profiles: [{ name: 'pod-network' }] });
 
 const installed = (more: Partial<CheckFacts> = {}): CheckReport => checkReport(checkFacts(more), now);
 const before = (more: Partial<PreFacts> = {}): CheckReport => checkReport(preFacts(more), now);
@@ -45,11 +43,13 @@ const troubled = (): CheckReport =>
 /** A cluster that is not ready for an installation of cni-gate, and whose networks are not those of the profiles. */
 const beforeTroubled = (): CheckReport =>
   before({
-    version: found({ major: 1, minor: 29, text: 'v1.29.9', usesNominations: false }),
+    version: kubernetes(29, 9),
     registered: allRegistered,
-    rights: preFacts().rights.map((one) => ({ ...one, allowed: one.right.resource !== 'clusterroles' })),
+    rights: {
+      asked: 30,
+      missing: ['create', 'patch'].map((verb) => `${verb} clusterroles.rbac.authorization.k8s.io`),
+    },
     daemonSets: found([daemonSet('kube-system', 'kube-multus-ds')]),
-    configuration: { policy: withPodNetwork, source: 'the built-in profiles' },
   });
 
 suite('golden files', () => {
@@ -67,8 +67,7 @@ suite('golden files', () => {
 
 suite('results', () => {
   test('a warning, and a part on which no result depends, are named', () => {
-    const version = { major: 1, minor: 34, text: 'v1.34.1', usesNominations: false };
-    const report = installed({ version: found(version), serverRights: forbidden('rights') });
+    const report = installed({ version: kubernetes(34, 1), serverRights: forbidden('rights') });
     assert.deepEqual(
       [report.result, report.headline],
       [
@@ -104,26 +103,44 @@ suite('before an installation', () => {
     assert.match(proposal?.problem ?? '', /^profile "one\.two" is not possible: /);
   });
 
-  test('pod-network, where no profile for every pod has its DaemonSet in the cluster', () => {
-    const ofCluster = (daemonSets: PreFacts['daemonSets'], more: Partial<PreFacts> = {}) => {
-      const { proposals, checks } = before({ daemonSets, ...more });
+  /** The DaemonSets of clusters, and the profiles that are proposed for them. */
+  const clusters: [profile: string, ...daemonSets: string[]][] = [
+    ['calico', 'calico-system/calico-node'],
+    ['calico', 'kube-system/calico-node'],
+    ['flannel', 'kube-flannel/kube-flannel-ds'],
+    ['antrea', 'kube-system/antrea-agent'],
+    ['ovn-kubernetes', 'openshift-ovn-kubernetes/ovnkube-node', 'openshift-multus/multus'],
+    ['azure-cni.cilium', 'kube-system/azure-cns', 'kube-system/cilium'],
+    ['gke-dataplane-v2', 'kube-system/anetd'],
+    ['kube-router.linkerd', 'kube-system/kube-router', 'linkerd-cni/linkerd-cni'],
+    ['linkerd.pod-network', 'linkerd-cni/linkerd-cni'],
+    // k3s, whose Flannel runs inside the agent
+    ['pod-network', 'kube-system/svclb-traefik-0b1c2d3e'],
+    ['pod-network'],
+  ];
+  for (const [profile, ...names] of clusters)
+    test(`${profile} is proposed for ${names.join(', ') || 'no DaemonSet'}`, () => {
+      const places = names.map((name) => name.split('/') as [string, string]);
+      const { proposals, checks } = before({ daemonSets: found(places.map((place) => daemonSet(...place))) });
+      const all = profile.split('.');
+      const fitting = all.filter((name) => name !== 'pod-network').join(', ');
+      const none = 'no profile for every pod has its DaemonSet here: pod-network needs none';
       const { result, what } = checks.find(({ id }) => id === 'networks') ?? {};
-      return [proposals.map(({ profile }) => profile).join(), result, what];
-    };
-    const none = 'no profile for every pod has its DaemonSet here: pod-network needs none';
-    const configuration = { policy: withPodNetwork, source: '' };
-    assert.deepEqual(ofCluster(found([]), { configuration }), ['pod-network', 'warning', none]);
-    assert.deepEqual(ofCluster(found([daemonSet('linkerd-cni', 'linkerd-cni')]), { configuration }), [
-      'linkerd.pod-network',
-      'passed',
-      `profiles that fit: linkerd; ${none}`,
-    ]);
-    assert.deepEqual(ofCluster(found([daemonSet('kube-system', 'cilium')]), { configuration }), [
-      'cilium',
-      'passed',
-      'profiles that fit: cilium',
-    ]);
-    assert.deepEqual(ofCluster(forbidden('DaemonSets'), { configuration }).slice(0, 2), ['', 'not-known']);
+      assert.deepEqual(
+        [proposals.map((proposal) => proposal.profile), result, what],
+        [
+          [profile],
+          fitting === '' ? 'warning' : 'passed',
+          [fitting && `profiles that fit: ${fitting}`, all.includes('pod-network') && none]
+            .filter(Boolean)
+            .join('; '),
+        ],
+      );
+    });
+
+  test('nothing is proposed where DaemonSets may not be read', () => {
+    const { proposals, counts } = before({ daemonSets: forbidden('DaemonSets') });
+    assert.deepEqual([proposals, counts['not-known']], [[], 1]);
   });
 });
 

@@ -17,6 +17,7 @@ import {
   findingsOf,
   forbidden,
   found,
+  kubernetes,
   mutatingPair,
   nothingInstalled,
   slice,
@@ -129,12 +130,11 @@ for (const [id, installation, text] of faults)
   });
 
 suite('around the installation, each fault fails its check alone', () => {
-  const denied = (checkFacts().serverRights.found ?? []).map((asked) => ({ ...asked, allowed: false }));
   const trouble = { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' } as const;
   const cases: Partial<Record<CheckId, Partial<CheckFacts>>> = {
     'webhook-pods': { registered: { ...allRegistered, mutating: [] } },
     'webhook-bindings': { registered: { ...allRegistered, validating: allRegistered.validating?.slice(1) } },
-    'server-rights': { serverRights: found(denied) },
+    'server-rights': { serverRights: found({ asked: 2, missing: ['list nodes'] }) },
     'namespace-labels': { namespaces: found([{ name: 'shop', profile: 'cillium' }]) },
     daemonsets: { daemonSets: found([]) },
     configuration: { configuration: { ...configured({}), trouble } },
@@ -218,9 +218,9 @@ suite('no fault', () => {
   });
 
   test('what nothing in the cluster shows is skipped: replicas run in another way', () => {
-    const certificate = { unknown: { why: 'there is no Deployment', forbidden: false } };
-    const findings = judge({ deployment: absent, certificate });
-    assert.deepEqual(having(findings, 'skipped'), ['deployment', 'certificate']);
+    const certificate = found({ secret: '', webhooks: [], notShown: 'there is no Deployment' });
+    const findings = judge({ deployment: absent, certificate }, { serverRights: absent });
+    assert.deepEqual(having(findings, 'skipped'), ['deployment', 'certificate', 'server-rights']);
     assert.equal(judge({ url: 'https://gate.example/mutate', service: absent }).service?.result, 'skipped');
   });
 
@@ -236,7 +236,13 @@ suite('what may not be read is not known, never a pass', () => {
   const { mutating: _, ...notMutating } = allRegistered;
   const cases: [CheckId, Partial<CheckFacts>, essential?: true][] = [
     ['service', { installation: { ...wholeInstallation, service: dark } }, true],
+    ['service', { installation: { ...wholeInstallation, slices: dark } }, true],
     ['policy-pods', { installation: { ...wholeInstallation, ...policies({ binding: dark }) } }, true],
+    ['namespace-labels', { namespaces: dark }, true],
+    ['daemonsets', { namespaces: dark }],
+    ['daemonsets', { daemonSets: dark }],
+    ['resources', { namespaces: dark }],
+    ['server-rights', { serverRights: dark }],
     ['deployment', { installation: { ...wholeInstallation, deployment: dark } }],
     ['certificate', { installation: { ...wholeInstallation, certificate: dark } }],
     ['leader', { installation: { ...wholeInstallation, lease: dark } }],
@@ -289,14 +295,13 @@ test('one replica is a warning, where pods are refused while it restarts', () =>
 
 suite('kubernetes-version', () => {
   const cases: [minor: number, CheckResult['result'], what: RegExp][] = [
-    [29, 'failed', /^the API server is v1\.29\.0, and cni-gate needs 1\.30/],
-    [30, 'warning', /^v1\.30\.0: refused pods are not steered, .* 1\.35$/],
-    [35, 'passed', /^v1\.35\.0$/],
+    [29, 'failed', /^the API server is v1\.29\.4, and cni-gate needs 1\.30/],
+    [30, 'warning', /^v1\.30\.4: refused pods are not steered, .* 1\.35$/],
+    [35, 'passed', /^v1\.35\.4$/],
   ];
   for (const [minor, result, what] of cases)
     test(`1.${minor}: ${result}`, () => {
-      const version = found({ major: 1, minor, text: `v1.${minor}.0`, usesNominations: minor >= 35 });
-      const shown = judge({}, { version })['kubernetes-version'];
+      const shown = judge({}, { version: kubernetes(minor) })['kubernetes-version'];
       assert.equal(shown?.result, result);
       assert.match(shown?.what ?? '', what);
     });
@@ -338,9 +343,16 @@ suite('proof.allowOptOut and the component no-opt-out are one choice', () => {
 });
 
 suite('resources of the init container that a namespace does not accept', () => {
-  const at = { namespace: 'shop', object: 'LimitRange small' };
-  const small = (...containers: LimitFacts['containers']): LimitFacts => ({ ...at, containers, hard: {} });
-  const quota = (hard: Record<string, string>): LimitFacts => ({ ...at, containers: [], hard });
+  const metadata = { namespace: 'shop', name: 'small' };
+  const small = (...ranges: object[]): LimitFacts => {
+    const limits = ranges.map((range) => ({ type: 'Container', ...range }));
+    return { kind: 'LimitRange', metadata, spec: { limits } };
+  };
+  const quota = (hard: Record<string, string>): LimitFacts => ({
+    kind: 'ResourceQuota',
+    metadata,
+    spec: { hard },
+  });
   const cases: Record<string, [limits: LimitFacts, text?: RegExp]> = {
     'a minimum': [
       small({ min: { cpu: '50m' } }),
@@ -357,8 +369,11 @@ suite('resources of the init container that a namespace does not accept', () => 
     'what fits': [
       small({ min: { cpu: '2m' }, max: { cpu: '1', memory: '24Mi' }, maxLimitRequestRatio: { cpu: '10' } }),
     ],
-    'a quota that fits': [quota({ 'requests.cpu': '2m', 'limits.memory': '1Gi', pods: '0' })],
-    'that of a namespace that did not opt in': [{ ...small({ min: { cpu: '1' } }), namespace: 'lab' }],
+    'a quota that fits': [quota({ cpu: '10m', 'requests.cpu': '2m', 'limits.memory': '1Gi', pods: '0' })],
+    'a range of whole pods': [small({ type: 'Pod', min: { cpu: '1' } })],
+    'that of a namespace that did not opt in': [
+      { ...small({ min: { cpu: '1' } }), metadata: { ...metadata, namespace: 'lab' } },
+    ],
   };
   for (const [name, [limits, text]] of Object.entries(cases))
     test(name, () => {
@@ -391,7 +406,7 @@ test('a probe: a hint for each reason, and one that was not made is never a pass
 });
 
 suite('the mutating policy', () => {
-  const version = found({ major: 1, minor: 36, text: 'v1.36.3', usesNominations: true });
+  const version = kubernetes(36);
   const judgeWith = (
     mutating: InstallationFacts['policies']['mutating'],
     more: Partial<CheckFacts> = {},
@@ -413,6 +428,11 @@ suite('the mutating policy', () => {
     mutating: [{ ...webhook, matchConditions: [...(webhook.matchConditions ?? []), leftByThePolicy] }],
   };
 
+  test('it is not known whether it is as the configuration says, if that is not valid', () => {
+    const trouble = { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' } as const;
+    assert.equal(row(pair, { configuration: { ...configured({}), trouble } }).result, 'not-known');
+  });
+
   test('there is none: before 1.36 nothing is said, from then on a warning', () => {
     assert.equal(judge({})['mutating-policy'], undefined);
     assert.partialDeepStrictEqual(row(none), { result: 'warning' });
@@ -428,7 +448,7 @@ suite('the mutating policy', () => {
   });
 
   const wrong: [name: string, Parameters<typeof judgeWith>, RegExp][] = [
-    ['it is missing', [{ ...pair, policy: absent }], /it does not exist/],
+    ['it is missing', [{ ...pair, policy: absent }], /it does not exist, so it injects nothing$/],
     ['its binding is missing', [{ ...pair, binding: absent }], /its binding does not exist/],
     ['the webhook relies on it', [none, { registered: relying }], /it does not exist/],
     [

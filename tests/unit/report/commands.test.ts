@@ -15,6 +15,7 @@ import { checkCommand } from '../../../webhook/commands/check.ts';
 import { dashboardCommand } from '../../../webhook/commands/dashboard.ts';
 import { statusCommand } from '../../../webhook/commands/status.ts';
 import type { Dashboard } from '../../../webhook/report/dashboard/data.ts';
+import { readings } from '../../../webhook/report/observe/follow.ts';
 import { cniGate, errorOf, main, startCniGate } from '../../support/command.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { apiNode } from '../core/networks/objects.ts';
@@ -130,6 +131,26 @@ test('as a program: the error on standard error alone, exit code 2; --wait says 
     /^cni-gate: cannot get .* at https:\/\/127.*: .*ECONNREFUSED.*\(CNI_GATE_CLUSTER_UNREACHABLE\)$/,
   );
   assert.deepEqual(others, []);
+});
+
+test('readings go on after an outage, which is told once', async (t) => {
+  let toFail = 0;
+  const { url } = await startFakeApi(t, (asked, response) => {
+    if (toFail === 0) return json(response, ...answer(asked));
+    toFail -= 1;
+    return json(response, 500, status(500, 'InternalError', 'it failed'));
+  });
+  const kubeconfig = writeKubeconfig({ server: url, 'insecure-skip-tls-verify': true });
+  const troubles: string[] = [];
+  const told = (trouble: string): void => void troubles.push(trouble);
+  let count = 0;
+  for await (const _ of readings({ kubeconfig, ownNamespace: 'cni-gate' }, told)) {
+    count += 1;
+    if (count === 2) break;
+    // the first request of each of the next two readings
+    toFail = 2;
+  }
+  assert.equal(troubles.length, 1);
 });
 
 suite('status: colours and width', () => {

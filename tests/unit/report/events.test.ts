@@ -38,13 +38,14 @@ async function lastOf(
   facts: PodFacts,
   items: object[],
   settings: object = {},
+  others: PodFacts[] = [],
 ): Promise<{ last: PodEvent | undefined; asked: string[] }> {
   const { client, asked } = await startFakeApi(t, ({ query }, response) =>
     json(response, 200, {
       items: items.filter((one) => query.fieldSelector === `reason=${(one as { reason: string }).reason}`),
     }),
   );
-  const found = await podEvents(client, policyOf(settings), [facts]);
+  const found = await podEvents(client, policyOf(settings), [facts, ...others]);
   assert.ok(found.size <= 1);
   return { last: found.get('web-uid'), asked: asked.map(({ query }) => query.fieldSelector ?? '') };
 }
@@ -73,6 +74,17 @@ suite('the last event', () => {
       assert.deepEqual([last?.note, last?.stopped], ['it has stopped', true]);
       assert.deepEqual(asked, ['reason=Recreated', 'reason=WouldRecreate', 'reason=NotRecreated']);
     }
+  });
+
+  test('of the leader about a failed pod, although another pod of the namespace waits for its sandbox', async (t) => {
+    const items = [
+      event('NotRecreated', 10, 'its node is not ready'),
+      event('FailedMount', 11, 'of the kubelet', { reportingController: 'kubelet' }),
+    ];
+    const other = evidenceOf('other', { verdict: 'waiting', at: Date.now() - 120_000, hasSandbox: false });
+    const { last, asked } = await lastOf(t, failed, items, {}, [{ ...waiting, evidence: other }]);
+    assert.equal(last?.note, 'its node is not ready');
+    assert.ok(asked.includes('reason=FailedMount'));
   });
 
   test('of the leader about a held pod, and nothing is asked where steering is off', async (t) => {

@@ -5,11 +5,11 @@ import { policyObjects } from '../../../webhook/core/policies/policy.ts';
 import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names.ts';
 import { type CheckId, checksOf } from '../../../webhook/report/judge/catalogue.ts';
 import type { CheckResult } from '../../../webhook/report/judge/check-result.ts';
-import { expectedPolicies, expectedWebhooks } from '../../../webhook/report/judge/registration.ts';
+import { expectedPolicies } from '../../../webhook/report/judge/policies.ts';
+import { expectedWebhooks } from '../../../webhook/report/judge/registration.ts';
 import type { InstallationFacts, Registered, Webhook } from '../../../webhook/report/observe/installation.ts';
 import type { CheckFacts, Facts, PreFacts, StatusFacts } from '../../../webhook/report/observe/observe.ts';
 import type { Hold, PodFacts } from '../../../webhook/report/observe/pods.ts';
-import { installRights, serverRights } from '../../../webhook/report/observe/rights.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { apiDaemonSet, now } from '../core/networks/objects.ts';
@@ -24,7 +24,6 @@ export const absent = {};
 export const forbidden = (what: string, resource = 'things') => ({
   unknown: {
     why: `${what} may not be read`,
-    forbidden: true,
     right: `verb "list" on resource "${resource}" of API group ""`,
   },
 });
@@ -122,10 +121,9 @@ const cluster = {
   serverVersion: '0.1.0',
 };
 
-const version = found({ major: 1, minor: 35, text: 'v1.35.4', usesNominations: true });
-
-const allowed = (rights: ReturnType<typeof installRights>) =>
-  rights.map((right) => ({ right, allowed: true }));
+/** The version of an API server of Kubernetes 1.`minor`. */
+export const kubernetes = (minor: number, patch = 4) =>
+  found({ major: '1', minor: `${minor}`, gitVersion: `v1.${minor}.${patch}` });
 
 export const policy = policyOf({});
 
@@ -137,14 +135,12 @@ export const configured = (settings: object): Facts['configuration'] => ({
 
 /** What `check` reads of an installation in which everything is in order at {@link now}. */
 export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
-  version,
+  version: kubernetes(35),
   cluster,
   configuration: configured({}),
   registered: allRegistered,
   installation: wholeInstallation,
-  serverRights: found(
-    allowed(serverRights('cni-gate', policyOf({ repair: { mode: 'recreate' } }), 'cni-gate-tls')),
-  ),
+  serverRights: found({ asked: 40, missing: [] }),
   namespaces: found([{ name: 'shop', profile: 'cilium' }]),
   daemonSets: found([daemonSet('kube-system', 'cilium')]),
   pods: found([]),
@@ -159,11 +155,11 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
 
 /** A cluster in which cni-gate can be installed, with Cilium and linkerd. */
 export const preFacts = (more: Partial<PreFacts> = {}): PreFacts => ({
-  version,
+  version: kubernetes(35),
   ...nothingInstalled,
   cluster: { ...cluster, serverVersion: null },
   configuration: { policy, source: 'the built-in profiles' },
-  rights: allowed(installRights()),
+  rights: { asked: 30, missing: [] },
   daemonSets: found([daemonSet('kube-system', 'cilium'), daemonSet('linkerd-cni', 'linkerd-cni')]),
   namespaces: found([]),
   ...more,
@@ -190,7 +186,7 @@ export const statusFacts = ({
   ...more
 }: MoreStatusFacts = {}): StatusFacts => ({
   cluster,
-  version,
+  version: kubernetes(35),
   configuration: configured({ profiles }),
   registered: allRegistered,
   installation: wholeInstallation,
@@ -200,6 +196,7 @@ export const statusFacts = ({
   readiness: clusterWith({ n1: {}, n2: {} }),
   pods: found(pods),
   events: new Map(),
+  probe: undefined,
   ...more,
 });
 

@@ -6,7 +6,11 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { parse, parseAllDocuments } from 'yaml';
 import { version as clientVersion } from '../../../webhook/lib/version.ts';
 import { servingSecret, versionIn } from '../../../webhook/report/observe/installation.ts';
-import { type CheckFacts, observeInstallation } from '../../../webhook/report/observe/observe.ts';
+import {
+  type CheckFacts,
+  observeBefore,
+  observeInstallation,
+} from '../../../webhook/report/observe/observe.ts';
 import {
   installRights,
   type Right,
@@ -51,7 +55,8 @@ test('without any right but that to the version: every check that needs one says
   assert.ok(others.length > 9);
 });
 
-test('an installation is read in the namespace that its webhooks call, with the rights of its account', async (t) => {
+/** The answers about an installation in the namespace `net`, whose certificate is in the Secret `own`. */
+function answersOf(): Record<string, object> {
   const webhooks = [
     { name: 'a', clientConfig: { service: { namespace: 'net', name: 'gate' }, caBundle: 'eA==' } },
   ];
@@ -61,14 +66,18 @@ test('an installation is read in the namespace that its webhooks call, with the 
   const items = [{ metadata, webhooks, failurePolicy: 'Fail' }];
   const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
   const reviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-  const { url, client } = await start(t, {
+  return {
     '/version': version,
     '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations': { metadata, items },
     '/apis/apps/v1/namespaces/net/deployments/cni-gate': { metadata, spec },
     '/api/v1/namespaces/net/secrets/own': { metadata, data: { 'tls.crt': 'eA==' } },
     '/api/v1/namespaces/net/configmaps/cni-gate': { metadata, data: { 'config.yaml': config } },
-    [reviews]: { status: { allowed: true } },
-  });
+    [reviews]: { status: { allowed: false } },
+  };
+}
+
+test('an installation is read in the namespace that its webhooks call, with the rights of its account', async (t) => {
+  const { url, client } = await start(t, answersOf());
   const { configuration, installation, cluster, serverRights }: CheckFacts = await observeInstallation(
     client,
     options,
@@ -77,9 +86,43 @@ test('an installation is read in the namespace that its webhooks call, with the 
   const { namespace, certificate } = installation;
   assert.equal(namespace, 'net');
   assert.match(JSON.stringify(certificate), /"secret":"net\/own","webhooks":\[\{"name":"a","fault":/);
-  assert.match(JSON.stringify(serverRights), /"name":"own"/);
+  const { asked, missing = [] } = serverRights.found ?? {};
+  assert.equal(asked, missing.length);
+  assert.ok(missing.includes('update secrets own in namespace net'));
   const { context: _, ...identity } = cluster;
   assert.deepEqual(identity, { server: url, clientVersion, serverVersion: '0.0.9' });
+});
+
+test('a certificate that is not shown, or may not be read', async (t) => {
+  const { '/api/v1/namespaces/net/secrets/own': secret, ...others } = answersOf();
+  const certificateOf = async (more: Record<string, object>): Promise<object> => {
+    const { client } = await start(t, { ...others, ...more });
+    return (await observeInstallation(client, options)).installation.certificate;
+  };
+  const other = { '/api/v1/namespaces/net/secrets/own': { ...secret, data: {} } };
+  assert.partialDeepStrictEqual(await certificateOf(other), {
+    found: { notShown: 'Certificate: Secret net/own with key tls.crt does not exist' },
+  });
+  assert.partialDeepStrictEqual(await certificateOf({}), {
+    unknown: { why: 'Certificate: Secret net/own may not be read' },
+  });
+});
+
+test('before an installation, DaemonSets are read by their names, and the rights of the caller', async (t) => {
+  const { client } = await startFakeApi(t, ({ path, query }, response) => {
+    if (path === '/version') return json(response, 200, version);
+    if (path.endsWith('/selfsubjectaccessreviews')) return json(response, 201, { status: { allowed: true } });
+    const isIt = path.includes('/kube-flannel/') && query.fieldSelector === 'metadata.name=kube-flannel-ds';
+    const metadata = { namespace: 'kube-flannel', name: 'kube-flannel-ds', uid: 'u', resourceVersion: '1' };
+    const items = isIt ? [{ metadata, spec: { template: { spec: {} } } }] : [];
+    return json(response, 200, { metadata: { resourceVersion: '1' }, items });
+  });
+  const { daemonSets, rights } = await observeBefore(client, { ownNamespace: 'cni-gate', given: undefined });
+  assert.deepEqual(
+    daemonSets.found?.map(({ name }) => name),
+    ['kube-flannel-ds'],
+  );
+  assert.deepEqual(rights, { asked: 2 * 15, missing: [] });
 });
 
 test('LimitRanges and ResourceQuotas are read with what they ask of containers', async (t) => {
@@ -90,19 +133,17 @@ test('LimitRanges and ResourceQuotas are read with what they ask of containers',
   const min = { cpu: '50m' };
   const { client } = await start(t, {
     '/version': version,
-    '/api/v1/limitranges': list('small', {
-      limits: [
-        { type: 'Container', min },
-        { type: 'Pod', min: { cpu: '1' } },
-      ],
-    }),
+    '/api/v1/limitranges': list('small', { limits: [{ type: 'Container', min }] }),
     '/api/v1/resourcequotas': list('all', { hard: { pods: '9' } }),
   });
   const { limits } = await observeInstallation(client, options);
-  assert.deepEqual(limits.found, [
-    { namespace: 'shop', object: 'LimitRange small', containers: [{ type: 'Container', min }], hard: {} },
-    { namespace: 'shop', object: 'ResourceQuota all', containers: [], hard: { pods: '9' } },
-  ]);
+  assert.deepEqual(
+    limits.found?.map(({ kind, metadata, spec }) => [kind, metadata.name, spec]),
+    [
+      ['LimitRange', 'small', { limits: [{ type: 'Container', min }] }],
+      ['ResourceQuota', 'all', { hard: { pods: '9' } }],
+    ],
+  );
 });
 
 test('an API server that fails in the middle is an error, and no finding', async (t) => {
@@ -142,28 +183,24 @@ test('when the Lease was renewed is read by the clock of the API server, not by 
 
 const texts = (rights: Right[]): string[] => [...new Set(rights.map(rightText))].toSorted();
 
-test('with everything on, the service account needs all that the manifests give it, in its own namespace', () => {
-  const policy = policyOf({ repair: { mode: 'recreate' } });
-  const needed = texts(serverRights('net', policy, 'own'));
-  for (const right of [
-    'list nodes',
+test('the service account needs, in its own namespace, the rights of the manifests for what is turned on', () => {
+  const allOn = texts(serverRights('net', policyOf({ repair: { mode: 'recreate' } }), 'own'));
+  // with certificates from elsewhere
+  const allOff = texts(
+    serverRights('net', policyOf({ repair: { mode: 'off' }, steer: { mode: 'off' } }), undefined),
+  );
+  const always = ['list nodes', 'update leases.coordination.k8s.io cni-gate-leader in namespace net'];
+  const sometimes = [
     'patch pods/status',
     'delete pods',
     'patch mutatingwebhookconfigurations.admissionregistration.k8s.io cni-gate',
-    'update leases.coordination.k8s.io cni-gate-leader in namespace net',
     'update secrets own in namespace net',
     'create secrets in namespace net',
-  ])
-    assert.ok(needed.includes(right), right);
-});
-
-test('what the configuration turns off needs no right, nor do certificates from elsewhere', () => {
-  const policy = policyOf({ repair: { mode: 'off' }, steer: { mode: 'off' } });
-  const needed = texts(serverRights('cni-gate', policy, undefined));
-  assert.ok(needed.includes('list nodes'));
-  for (const right of ['patch pods/status', 'delete pods', 'create secrets in namespace cni-gate'])
-    assert.ok(!needed.includes(right), right);
-  assert.ok(needed.every((right) => !right.includes('webhookconfigurations')));
+  ];
+  const absent = (rights: string[]): string[] =>
+    [...always, ...sometimes].filter((right) => !rights.includes(right));
+  assert.deepEqual([absent(allOn), absent(allOff)], [[], sometimes]);
+  assert.ok(allOff.every((right) => !/webhookconfigurations|secrets/.test(right)));
 });
 
 test('the rights to install name every kind of the manifests', () => {

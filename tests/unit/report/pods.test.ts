@@ -152,6 +152,39 @@ suite('the state of the check of a pod', () => {
     assert.equal(pick({ label: 'none' }, { proof: { allowOptOut: false } }).withoutProof, 'not-reviewed'));
 });
 
+suite('after a power cut, by what the kubelet of Kubernetes 1.36 wrote', () => {
+  const at = (second: number): string => `2026-11-21T11:30:${40 + second}Z`;
+  const end = (exitCode: number, reason: string, from: number, to: number) => ({
+    terminated: { exitCode, reason, startedAt: at(from), finishedAt: at(to), containerID: `c://${from}` },
+  });
+  const before = end(0, 'Completed', -20, -20);
+  const failed = end(95, 'Error', 2, 12);
+  const lost = { state: end(255, 'Unknown', -19, -2), lastState: {} };
+  const running = { state: { running: { startedAt: at(3) } }, lastState: lost.state };
+  const cases: [string, validator: object, web: object, PodFacts['proof']][] = [
+    ['not run again', { state: before, lastState: {} }, lost, 'waiting'],
+    ['failed', { state: failed, lastState: before }, lost, 'failed'],
+    ['back-off', { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: failed }, lost, 'failed'],
+    ['started', { state: end(0, 'Completed', 2, 2), lastState: before }, running, 'passed'],
+  ];
+  const condition = (type: string, status: string, second: number): object => ({
+    type,
+    status,
+    lastTransitionTime: at(second),
+  });
+  for (const [name, ofValidator, ofWeb, proof] of cases)
+    test(`${name}: ${proof}, whatever the phase and the pass before`, () => {
+      const status = {
+        conditions: [condition('PodReadyToStartContainers', 'True', 2), condition('Ready', 'False', 0)],
+        initContainerStatuses: [{ name: ours, restartCount: 1, ...ofValidator }],
+        containerStatuses: [{ name: 'web', restartCount: 1, ...ofWeb }],
+      };
+      const facts = pick({ annotation: proved, label: 'mesh', status });
+      assert.deepEqual([facts.proof, facts.withoutProof], [proof, undefined]);
+      assert.equal(facts.evidence?.verdict, proof);
+    });
+});
+
 test('of a healthy pod only its name and node are kept, and a profile of its own', () => {
   const facts = { namespace: 'shop', name: 'x', node: 'n1', proof: 'passed' };
   assert.deepEqual(pick({ annotation: proved }), facts);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dashboardServer } from '../../../webhook/report/dashboard/server.ts';
-import { clusterFacts, dashboardFrom } from '../../support/dashboard-cluster.ts';
+import { dashboardOfNodes } from '../../support/dashboard-cluster.ts';
 
 const token = 'secret-of-the-test';
 const authorization = `Bearer ${token}`;
 const host = '127.0.0.1:4000';
-let dashboard = dashboardFrom(clusterFacts(5));
+let dashboard = dashboardOfNodes(5);
 const app = dashboardServer(token, () => dashboard);
 
 test('the Host header names loopback, against names that are made to point here', async () => {

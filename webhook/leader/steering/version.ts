@@ -1,6 +1,6 @@
-/** Since this version, the scheduler uses nominations that other components write (KEP-5278). */
-const least: readonly [major: number, minor: number] = [1, 35];
-export const leastVersion = least.join('.');
+/** Since this minor version of Kubernetes 1, the scheduler uses nominations of other components (KEP-5278). */
+const leastMinor = 35;
+export const leastVersion = `1.${leastMinor}`;
 
 export interface ApiVersion {
   major: string;
@@ -9,7 +9,10 @@ export interface ApiVersion {
   gitVersion: string;
 }
 
-export function usesNominations({ major, minor }: Pick<ApiVersion, 'major' | 'minor'>): boolean {
-  const [is, wanted] = [Number.parseInt(major, 10), least[0]];
-  return is > wanted || (is === wanted && Number.parseInt(minor, 10) >= least[1]);
-}
+type Numbers = Pick<ApiVersion, 'major' | 'minor'>;
+
+/** Whether a version is at least Kubernetes 1.`least`. */
+export const isSince = ({ major, minor }: Numbers, least: number): boolean =>
+  Number.parseInt(major, 10) > 1 || Number.parseInt(minor, 10) >= least;
+
+export const usesNominations = (version: Numbers): boolean => isSince(version, leastMinor);

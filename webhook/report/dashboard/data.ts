@@ -14,16 +14,16 @@ export type Dashboard = ReturnType<typeof dashboardOf>;
  * Makes the page's data.
  *
  * @param now milliseconds since the epoch
- * @param stale why the data may be outdated; null if it is current
  */
-export function dashboardOf(facts: StatusFacts, now: number, stale: string | null) {
+export function dashboardOf(facts: StatusFacts, now: number) {
   const status = statusOf(facts, now, true);
   const { time, result, headline, cluster, nodes } = status;
   return {
     time,
     result: result === 'well' && warningsOf(status).length > 0 ? 'warning' : result,
     headline,
-    stale,
+    // why the data may be outdated; null while it is current
+    stale: null as string | null,
     name: cluster.context ?? cluster.server,
     grid: gridOf(nodes, (node) => facts.readiness.node(node)?.labels ?? {}, now),
     // without the first line, which is the headline

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { quoted } from '../../lib/clean.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
-import { dashboardLimits } from '../../lib/limits.ts';
 import type { Dashboard } from './data.ts';
 
 /**
@@ -53,14 +52,9 @@ const headers = {
  *
  * @param token the token that a request for the data must have as `Authorization: Bearer TOKEN`
  */
-export function dashboardServer(token: string, latest: () => Dashboard): FastifyInstance {
+export function dashboardServer(token: string, latest: () => Dashboard | undefined): FastifyInstance {
   const { html, policy } = readPage();
-  const app = fastify({
-    logger: false,
-    bodyLimit: 1024,
-    http: { headersTimeout: dashboardLimits.headersTimeout, requestTimeout: dashboardLimits.headersTimeout },
-  });
-  app.server.maxConnections = dashboardLimits.connections;
+  const app = fastify({ logger: false });
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...headers, 'content-security-policy': policy });
     if (isLoopbackHost(request.headers.host)) return undefined;

@@ -1,12 +1,12 @@
 import { docsUrl } from '../../lib/names.ts';
 import type { Facts } from '../observe/observe.ts';
-import type { CheckResult } from './check-result.ts';
+import { type CheckResult, Settled } from './check-result.ts';
 import * as installation from './installation.ts';
-import { checkMutatingPolicy, isProofOnly } from './mutating-policy.ts';
 import * as namespaces from './namespaces.ts';
+import * as policies from './policies.ts';
 import * as registration from './registration.ts';
 
-/** Judges facts; returns undefined where the check does not apply. @param now milliseconds since the epoch */
+/** Judges facts, or throws {@link Settled}; returns undefined where the check does not apply. */
 type Judge = (facts: Facts, now: number) => CheckResult | undefined;
 
 /**
@@ -30,10 +30,10 @@ const groups = {
     deployment: ['every replica is ready', installation.checkDeployment],
     service: ['the Service that webhooks call has a ready endpoint', installation.checkService],
     certificate: ['the API server accepts the certificate of the replicas', registration.checkCertificate],
-    'mutating-policy': ['the API server injects as the configuration says', checkMutatingPolicy],
-    'policy-pods': ['the policy over pods is in force', registration.checkPodsPolicy],
+    'mutating-policy': ['the API server injects as the configuration says', policies.checkMutatingPolicy],
+    'policy-pods': ['the policy over pods is in force', policies.checkPodsPolicy],
     'opt-out': ['proof.allowOptOut and the manifests agree', registration.checkOptOut],
-    'policy-service-account': ['the policy over our account is in force', registration.checkAccountPolicy],
+    'policy-service-account': ['the policy over our account is in force', policies.checkAccountPolicy],
     'server-rights': ['the service account has its rights', installation.checkServerRights],
     leader: ['a replica leads', installation.checkLeader],
   },
@@ -88,11 +88,20 @@ export function checksOf(facts: Facts, now: number): CheckRow[] {
     ? ['kubernetes', 'before installing']
     : ['kubernetes', 'installation', 'namespaces'];
   const isGone = installation.isGone(facts);
-  const proofOnly = isProofOnly(facts);
+  const proofOnly = policies.isProofOnly(facts);
   return catalogue.flatMap(({ id, group, expects, judge }) => {
     if (!wanted.includes(group) || (isGone && group === 'installation' && id !== 'installed')) return [];
     if (proofOnly && group === 'installation' && !withoutServer.includes(id)) return [];
-    const result = judge(facts, now);
+    const result = settled(() => judge(facts, now));
     return result === undefined ? [] : [{ id, group, expects, ...result, link: checkPage(id) }];
   });
+}
+
+function settled<T>(judge: () => T): T | CheckResult {
+  try {
+    return judge();
+  } catch (error) {
+    if (error instanceof Settled) return error.result;
+    throw error;
+  }
 }

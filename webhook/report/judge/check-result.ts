@@ -1,4 +1,6 @@
+import type { Policy } from '../../core/profiles/policy.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
+import type { FoundPolicy } from '../observe/configuration.ts';
 import type { Observation, Unknown } from '../observe/observation.ts';
 
 /**
@@ -34,23 +36,37 @@ export const failed = (code: ErrorCode, what: string, hint: string): CheckResult
 });
 
 /** @param essential see {@link CheckResult} */
-export const notKnown = ({ why, right }: Pick<Unknown, 'why' | 'right'>, essential = false): CheckResult => ({
+export const notKnown = ({ why, right }: Unknown, essential = false): CheckResult => ({
   ...resultOf('not-known')(right === undefined ? why : `${why}: RBAC lacks ${right}`),
   essential,
 });
 
-/** The result of a check that needs the configuration, if the configuration cannot be read. */
-export const unknownConfiguration = notKnown({ why: 'the configuration is not known' });
+/** Thrown by a check that cannot go on; it carries the result. */
+export class Settled extends Error {
+  readonly result: CheckResult;
 
-/** Judges an object, which is undefined if it does not exist. The result is `not-known` if it could not be read. */
-export const judged = <T>(
-  { found, unknown }: Observation<T>,
-  judge: (found: T | undefined) => CheckResult,
-  essential = false,
-): CheckResult => (unknown === undefined ? judge(found) : notKnown(unknown, essential));
+  constructor(result: CheckResult) {
+    super(result.what);
+    this.result = result;
+  }
+}
+
+/** What was found; undefined if it does not exist. @throws Settled as `not-known` if it could not be read */
+export function known<T>({ found, unknown }: Observation<T>, essential = false): T | undefined {
+  if (unknown) throw new Settled(notKnown(unknown, essential));
+  return found;
+}
+
+/** The policy of a configuration. @throws Settled as `not-known` if the installation's own could not be used */
+export function knownPolicy({ policy, trouble }: FoundPolicy): Policy {
+  if (trouble) throw new Settled(notKnown({ why: 'the configuration is not known' }));
+  return policy;
+}
 
 /** The hint about an object that is missing or changed. */
 export const applyAgain = 'Apply the overlay again (with Helm: "helm upgrade")';
+
+export const anotherRelease = 'If another release is installed, run the command of that release';
 
 /** Joins the first texts of a list, and says how many more there are. */
 export function few(texts: readonly string[], most = 5, between = ', '): string {

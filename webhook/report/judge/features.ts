@@ -1,8 +1,9 @@
+import { usesNominations } from '../../leader/steering/version.ts';
 import { installedWebhooks } from '../../lib/names.ts';
 import type { StatusFacts } from '../observe/observe.ts';
 import type { CheckRow } from './catalogue.ts';
 import { isGone } from './installation.ts';
-import { isProofOnly } from './mutating-policy.ts';
+import { isProofOnly } from './policies.ts';
 
 type Feature = 'prove' | 'gate' | 'steer' | 'repair';
 
@@ -104,7 +105,7 @@ function notSteering({ version: { found } }: StatusFacts, { inForce }: FeatureRo
   if (inForce === null) return notKnown('whether the gate is in force is not known');
   if (!inForce) return off('the gate is not in force, so no pod is refused');
   if (found === undefined) return notKnown("the cluster's version may not be read");
-  return found.usesNominations
+  return usesNominations(found)
     ? undefined
-    : off(`the scheduler of Kubernetes ${found.text} does not use nominations`);
+    : off(`the scheduler of Kubernetes ${found.gitVersion} does not use nominations`);
 }

@@ -1,47 +1,45 @@
-import { leastVersion } from '../../leader/steering/version.ts';
+import { isSince, leastVersion, usesNominations } from '../../leader/steering/version.ts';
 import { installedDeployment, installedService, leaderLease } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
 import { accountIn, type InstallationFacts, isRollingOut } from '../observe/installation.ts';
 import type { Facts } from '../observe/observe.ts';
 import { probeHints } from '../observe/probe.ts';
-import { rightText } from '../observe/rights.ts';
 import {
   applyAgain,
   type CheckResult,
   failed,
   few,
-  judged,
+  known,
   notKnown,
   passed,
   skipped,
   warning,
 } from './check-result.ts';
-import { isProofOnly } from './mutating-policy.ts';
+import { isProofOnly } from './policies.ts';
 
 /** The oldest Kubernetes 1.x on which the manifests work: ValidatingAdmissionPolicy is v1 since 1.30. */
 const leastMinor = 30;
 
-export const checkVersion = ({ version }: Facts): CheckResult =>
-  judged(version, (found) => {
-    if (found === undefined) return skipped('the API server does not say its version');
-    const { major, minor, text, usesNominations } = found;
-    if (major === 1 && minor < leastMinor) {
-      const what = `the API server is ${text}, and cni-gate needs 1.${leastMinor} or later`;
-      return failed('CNI_GATE_KUBERNETES', what, 'Upgrade the control plane first');
-    }
-    if (usesNominations) return passed(text);
-    const hint = 'Set gate.mode to audit where pods must not wait for one node while others are ready';
-    return warning(`${text}: refused pods are not steered, which needs ${leastVersion}`, hint);
-  });
+export function checkVersion(facts: Facts): CheckResult {
+  const version = known(facts.version);
+  if (version === undefined) return skipped('the API server does not say its version');
+  const { gitVersion: text } = version;
+  if (!isSince(version, leastMinor)) {
+    const what = `the API server is ${text}, and cni-gate needs 1.${leastMinor} or later`;
+    return failed('CNI_GATE_KUBERNETES', what, 'Upgrade the control plane first');
+  }
+  if (usesNominations(version)) return passed(text);
+  const hint = 'Set gate.mode to audit where pods must not wait for one node while others are ready';
+  return warning(`${text}: refused pods are not steered, which needs ${leastVersion}`, hint);
+}
 
 /**
  * Whether the cluster has any object of cni-gate. The binding of the policy over pods counts too: if only the binding
  * is left, it refuses every pod of the namespaces that opted in.
  */
 export function checkPresence(facts: Facts): CheckResult {
-  const { installation, registered } = facts;
-  const { mutating, validating } = registered;
-  const { deployment, service, policies } = installation;
+  const { mutating, validating } = facts.registered;
+  const { deployment, service, policies } = facts.installation;
   const seen = [deployment, service, policies.pods.binding];
   if (isProofOnly(facts)) return passed('policies only: gate, steering and repair are not installed');
   if (mutating?.length || validating?.length || seen.some(({ found }) => found !== undefined))
@@ -62,7 +60,7 @@ export function checkConfiguration({ configuration: { source, trouble } }: Facts
   if (trouble === undefined) return passed(source);
   const { code, message, right } = trouble;
   const why = 'its ConfigMap may not be read (or give it as a file: --config)';
-  if (code === 'CNI_GATE_CLUSTER_FORBIDDEN') return notKnown({ why, ...(right && { right }) });
+  if (code === 'CNI_GATE_CLUSTER_FORBIDDEN') return notKnown({ why, right });
   const what = `replicas that start do not accept it: ${message}`;
   return failed(code, what, 'Correct the ConfigMap: replicas that run keep the last valid one');
 }
@@ -84,74 +82,68 @@ function withoutAnswer({ failurePolicy, policies: { mutating, pods } }: Installa
  * outside the cluster, for instance with docker compose.
  */
 export function checkDeployment({ installation }: Facts): CheckResult {
-  const { namespace, deployment, failurePolicy } = installation;
+  const { namespace, failurePolicy } = installation;
   const object = `Deployment ${namespace}/${installedDeployment}`;
   const pods = `Look at "kubectl -n ${namespace} get pods"`;
-  return judged(deployment, (found) => {
-    if (found === undefined)
-      return skipped(`${object} does not exist; the endpoints of the Service are run in another way`);
-    const { readyReplicas: ready = 0, updatedReplicas: updated = 0, conditions } = found.status ?? {};
-    const desired = found.spec?.replicas ?? 1;
-    const count = `${ready} of ${desired} replicas are ready`;
-    const stuck = conditions?.find(({ reason }) => reason === 'ProgressDeadlineExceeded');
-    if (ready === 0 || ready < desired || stuck) {
-      const what = stuck ? `${count}, its rollout got stuck: ${stuck.message}` : count;
-      const lost = ready === 0 ? `, so ${withoutAnswer(installation)}` : '';
-      return failed('CNI_GATE_DEPLOYMENT', `${object}: ${what}${lost}`, pods);
-    }
-    const rolling = `${object}: a rollout is not complete: ${updated} of ${desired} replicas are updated`;
-    if (isRollingOut(found)) return warning(rolling, pods);
-    if (desired > 1 || failurePolicy !== 'Fail') return passed(count);
-    const scale = `Run "kubectl -n ${namespace} scale deployment ${installedDeployment} --replicas=2"`;
-    return warning(`${object}: one replica: while it restarts, ${withoutAnswer(installation)}`, scale);
-  });
+  const found = known(installation.deployment);
+  if (found === undefined)
+    return skipped(`${object} does not exist; the endpoints of the Service are run in another way`);
+  const { readyReplicas: ready = 0, updatedReplicas: updated = 0, conditions } = found.status ?? {};
+  const desired = found.spec?.replicas ?? 1;
+  const count = `${ready} of ${desired} replicas are ready`;
+  const stuck = conditions?.find(({ reason }) => reason === 'ProgressDeadlineExceeded');
+  if (ready === 0 || ready < desired || stuck) {
+    const what = stuck ? `${count}, its rollout got stuck: ${stuck.message}` : count;
+    const lost = ready === 0 ? `, so ${withoutAnswer(installation)}` : '';
+    return failed('CNI_GATE_DEPLOYMENT', `${object}: ${what}${lost}`, pods);
+  }
+  const rolling = `${object}: a rollout is not complete: ${updated} of ${desired} replicas are updated`;
+  if (isRollingOut(found)) return warning(rolling, pods);
+  if (desired > 1 || failurePolicy !== 'Fail') return passed(count);
+  const scale = `Run "kubectl -n ${namespace} scale deployment ${installedDeployment} --replicas=2"`;
+  return warning(`${object}: one replica: while it restarts, ${withoutAnswer(installation)}`, scale);
 }
 
 /** Whether the Service that our webhooks call has a ready endpoint. */
 export function checkService({ installation }: Facts): CheckResult {
-  const { namespace, url, elsewhere, service, slices, failurePolicy } = installation;
+  const { namespace, url, elsewhere, failurePolicy } = installation;
   if (url !== undefined) return skipped(`webhooks call ${url}: only a probe shows whether a server answers`);
   const fault = (what: string, hint = applyAgain): CheckResult => {
     const text = `Service ${namespace}/${installedService}: ${what}, so ${withoutAnswer(installation)}`;
     return failed('CNI_GATE_NO_ENDPOINTS', text, hint);
   };
   if (elsewhere.length > 0) return fault(`webhooks ${elsewhere.join(', ')} call another server`);
-  const judgeSlices = (name: string, all: NonNullable<(typeof slices)['found']>): CheckResult => {
-    const count = all.flatMap(({ endpoints }) => endpoints).length;
-    const ready = all
-      .filter(({ ports }) => ports.some((open) => open.port && (open.name ?? '') === name))
-      .flatMap(({ endpoints }) => endpoints)
-      // in the API, an endpoint counts as ready if its condition `ready` is not set
-      .filter(({ conditions }) => conditions?.ready !== false).length;
-    const open = failurePolicy === 'Ignore' ? `; while none is, ${withoutAnswer(installation)}` : '';
-    if (ready > 0) return passed(`${ready} of ${count} endpoints are ready${open}`);
-    return fault(
-      count === 0 ? 'it has no endpoint' : `none of its ${count} endpoints is ready with port ${name}`,
-      `Look at "kubectl -n ${namespace} get pods,endpointslices" and at the selector of the Service`,
-    );
-  };
-  const judge = (found: (typeof service)['found']): CheckResult => {
-    if (found === undefined) return fault('it does not exist, and webhooks call it');
-    // the webhooks of the manifests name no port; the default is 443
-    const port = found.spec?.ports?.find((candidate) => candidate.port === 443);
-    if (port === undefined) return fault('it has no port 443');
-    return judged(slices, (all = []) => judgeSlices(port.name ?? '', all), true);
-  };
-  return judged(service, judge, true);
+  const service = known(installation.service, true);
+  if (service === undefined) return fault('it does not exist, and webhooks call it');
+  // the webhooks of the manifests name no port; the default is 443
+  const port = service.spec?.ports?.find((candidate) => candidate.port === 443);
+  if (port === undefined) return fault('it has no port 443');
+  const slices = known(installation.slices, true) ?? [];
+  const { name = '' } = port;
+  const count = slices.flatMap(({ endpoints }) => endpoints).length;
+  const ready = slices
+    .filter(({ ports }) => ports.some((open) => open.port && (open.name ?? '') === name))
+    .flatMap(({ endpoints }) => endpoints)
+    // in the API, an endpoint counts as ready if its condition `ready` is not set
+    .filter(({ conditions }) => conditions?.ready !== false).length;
+  const open = failurePolicy === 'Ignore' ? `; while none is, ${withoutAnswer(installation)}` : '';
+  if (ready > 0) return passed(`${ready} of ${count} endpoints are ready${open}`);
+  return fault(
+    count === 0 ? 'it has no endpoint' : `none of its ${count} endpoints is ready with port ${name}`,
+    `Look at "kubectl -n ${namespace} get pods,endpointslices" and at the selector of the Service`,
+  );
 }
 
 /** Whether the service account has its rights; undefined where the facts do not include these rights. */
 export function checkServerRights({ serverRights, installation }: Facts): CheckResult | undefined {
+  if (serverRights === undefined) return undefined;
+  const { asked, missing } = known(serverRights) ?? {};
+  if (missing === undefined) return skipped('there is no Deployment that names its service account');
   const { found: deployment } = installation.deployment;
   const account = `service account ${installation.namespace}/${deployment && accountIn(deployment)}`;
-  const judge = (asked: NonNullable<typeof serverRights>['found']): CheckResult => {
-    if (asked === undefined) return skipped('there is no Deployment that names its service account');
-    const missing = asked.filter(({ allowed }) => !allowed).map(({ right }) => rightText(right));
-    if (missing.length === 0) return passed(`${account} has all ${asked.length}`);
-    const hint = `${applyAgain}, and look at what changes its ClusterRole, Roles and bindings`;
-    return failed('CNI_GATE_RIGHTS', `${account} may not ${few(missing, 3)}`, hint);
-  };
-  return serverRights && judged(serverRights, judge);
+  if (missing.length === 0) return passed(`${account} has all ${asked}`);
+  const hint = `${applyAgain}, and look at what changes its ClusterRole, Roles and bindings`;
+  return failed('CNI_GATE_RIGHTS', `${account} may not ${few(missing, 3)}`, hint);
 }
 
 /** How long, in milliseconds, an expired Lease still counts as held, because a busy holder renews late. */
@@ -159,19 +151,15 @@ const margin = 15_000;
 
 /** Whether a replica leads. Only the leader nominates nodes, recreates pods and writes events. */
 export function checkLeader({ installation: { namespace, lease } }: Facts, now: number): CheckResult {
-  return judged(lease, (found) => {
-    const { holder = '', renewed = 0, duration = 0 } = found ?? {};
-    if (holder !== '' && now - renewed <= duration + margin) return passed(`held by ${holder}`);
-    const what =
-      holder === ''
-        ? 'no replica holds it'
-        : `${holder} holds it and has not renewed it since ${timeText(renewed)}`;
-    return failed(
-      'CNI_GATE_NO_LEADER',
-      `Lease ${namespace}/${leaderLease}: ${what}, so refused pods are not steered and failed pods are not recreated`,
-      `Look at "kubectl -n ${namespace} logs deployment/cni-gate"`,
-    );
-  });
+  const { holder = '', renewed = 0, duration = 0 } = known(lease) ?? {};
+  if (holder !== '' && now - renewed <= duration + margin) return passed(`held by ${holder}`);
+  const since = `${holder} holds it and has not renewed it since ${timeText(renewed)}`;
+  const what = holder === '' ? 'no replica holds it' : since;
+  return failed(
+    'CNI_GATE_NO_LEADER',
+    `Lease ${namespace}/${leaderLease}: ${what}, so refused pods are not steered and failed pods are not recreated`,
+    `Look at "kubectl -n ${namespace} logs deployment/cni-gate"`,
+  );
 }
 
 /**

@@ -4,21 +4,20 @@ import { CniGateError } from '../../lib/errors.ts';
 import { nameOf, profileLabel } from '../../lib/names.ts';
 import { quantity } from '../../lib/quantity.ts';
 import type { Facts, LimitFacts } from '../observe/observe.ts';
-import { rightText } from '../observe/rights.ts';
 import {
   type CheckResult,
   failed,
   few,
   fewTexts,
-  judged,
+  known,
+  knownPolicy,
   passed,
   recreateText,
   skipped,
-  unknownConfiguration,
   warning,
 } from './check-result.ts';
 import { checkPresence, isGone } from './installation.ts';
-import { isProofOnly } from './mutating-policy.ts';
+import { isProofOnly } from './policies.ts';
 
 /** Compares by code units, so that the order does not depend on the locale. */
 export const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
@@ -43,24 +42,20 @@ export function profilesInUse(facts: Facts): Set<string> {
 }
 
 export function checkLabels(facts: Facts): CheckResult {
-  const { configuration, namespaces } = facts;
-  if (configuration.trouble !== undefined) return unknownConfiguration;
+  const policy = knownPolicy(facts.configuration);
+  known(facts.namespaces, true);
   const labelled = optedIn(facts);
   const wrong = [...Map.groupBy(labelled, ({ profile }) => profile)].flatMap(([profile, same]) => {
-    const error = combinedOf(configuration.policy, profile);
+    const error = combinedOf(policy, profile);
     if (!(error instanceof CniGateError)) return [];
     const names = few(same.map(({ name }) => name));
     return [{ code: error.code, text: `namespace${same.length > 1 ? 's' : ''} ${names}: ${error.message}` }];
   });
   const [first] = wrong;
   const hint = 'Label it again: kubectl label --overwrite namespace NAME cni-gate.io/profile=PROFILE';
-  const judge = (): CheckResult => {
-    if (first) return failed(first.code, fewTexts(wrong.map(({ text }) => text)), hint);
-    return labelled.length === 0
-      ? skipped('no namespace has opted in', 'Label one, and "check --pre" proposes profiles')
-      : passed(`${labelled.length} opted in`);
-  };
-  return judged(namespaces, judge, true);
+  if (first) return failed(first.code, fewTexts(wrong.map(({ text }) => text)), hint);
+  if (labelled.length > 0) return passed(`${labelled.length} opted in`);
+  return skipped('no namespace has opted in', 'Label one, and "check --pre" proposes profiles');
 }
 
 /** The DaemonSets that each profile names and that do not exist in the cluster. */
@@ -76,23 +71,21 @@ const missingOf = ({ configuration, daemonSets }: Facts) => {
 };
 
 export function checkDaemonSets(facts: Facts): CheckResult {
-  const { configuration, namespaces, daemonSets } = facts;
   if (isProofOnly(facts)) return skipped('without a server, nothing goes by DaemonSets');
-  if (configuration.trouble !== undefined) return unknownConfiguration;
+  knownPolicy(facts.configuration);
+  known(facts.namespaces);
+  known(facts.daemonSets);
   const used = profilesInUse(facts);
-  const judge = (): CheckResult => {
-    if (used.size === 0) return skipped('no profile is in use');
-    const texts = missingOf(facts)
-      .filter(({ profile }) => used.has(profile))
-      .flatMap(({ profile, missing }) =>
-        missing.map((name) => `DaemonSet ${name} of profile ${profile} does not exist`),
-      );
-    if (texts.length === 0) return passed(`those of ${few([...used].toSorted())} exist`);
-    const hint =
-      'Compare "kubectl get daemonsets -A" with the profile, and correct the profile or the label of the namespace';
-    return failed('CNI_GATE_DAEMONSET_UNKNOWN', `${fewTexts(texts)}: nothing is held back for it`, hint);
-  };
-  return judged(namespaces, () => judged(daemonSets, judge));
+  if (used.size === 0) return skipped('no profile is in use');
+  const texts = missingOf(facts)
+    .filter(({ profile }) => used.has(profile))
+    .flatMap(({ profile, missing }) =>
+      missing.map((name) => `DaemonSet ${name} of profile ${profile} does not exist`),
+    );
+  if (texts.length === 0) return passed(`those of ${few([...used].toSorted())} exist`);
+  const hint =
+    'Compare "kubectl get daemonsets -A" with the profile, and correct the profile or the label of the namespace';
+  return failed('CNI_GATE_DAEMONSET_UNKNOWN', `${fewTexts(texts)}: nothing is held back for it`, hint);
 }
 
 /**
@@ -103,72 +96,71 @@ export function checkProofMode(facts: Facts): CheckResult | undefined {
   const { pods = {} } = facts;
   const { policy, trouble } = facts.configuration;
   if (isGone(facts) || trouble !== undefined || policy.proof.mode === 'warn') return undefined;
-  return judged(pods, (found = []) => {
-    const inWarnMode = found.filter(({ warns }) => warns);
-    if (inWarnMode.length === 0) return passed('no pod is in warn mode');
-    const count = inWarnMode.length === 1 ? '1 pod' : `${inWarnMode.length} pods`;
-    return warning(
-      `${count} in warn mode, created while proof.mode was warn: their containers start whatever the proof finds`,
-      recreateText(inWarnMode),
-    );
-  });
+  const inWarnMode = (known(pods) ?? []).filter(({ warns }) => warns);
+  if (inWarnMode.length === 0) return passed('no pod is in warn mode');
+  const count = inWarnMode.length === 1 ? '1 pod' : `${inWarnMode.length} pods`;
+  return warning(
+    `${count} in warn mode, created while proof.mode was warn: their containers start whatever the proof finds`,
+    recreateText(inWarnMode),
+  );
 }
 
 export function checkResources(facts: Facts): CheckResult | undefined {
-  const { configuration, namespaces, limits } = facts;
-  if (limits === undefined) return undefined;
-  if (configuration.trouble !== undefined) return unknownConfiguration;
+  if (facts.limits === undefined) return undefined;
+  const { resources } = knownPolicy(facts.configuration).proof;
+  known(facts.namespaces);
+  const limits = known(facts.limits) ?? [];
   const names = new Set(optedIn(facts).map(({ name }) => name));
-  const judge = (all: readonly LimitFacts[] = []): CheckResult => {
-    const ours = all.filter(({ namespace = '' }) => names.has(namespace));
-    const texts = ours.flatMap((limit) => misfits(limit, configuration.policy.proof.resources));
-    const hint = 'Set proof.resources in the configuration to values that fit';
-    if (texts.length > 0) return failed('CNI_GATE_RESOURCES', fewTexts(texts), hint);
-    return passed(ours.length === 0 ? 'opted-in namespaces have none' : `accepted by all ${ours.length}`);
-  };
-  return judged(namespaces, () => judged(limits, judge));
+  const ours = limits.filter(({ metadata: { namespace = '' } }) => names.has(namespace));
+  const texts = ours.flatMap((limit) => misfits(limit, resources));
+  const hint = 'Set proof.resources in the configuration to values that fit';
+  if (texts.length > 0) return failed('CNI_GATE_RESOURCES', fewTexts(texts), hint);
+  return passed(ours.length === 0 ? 'opted-in namespaces have none' : `accepted by all ${ours.length}`);
 }
 
 /**
  * Why the API server refuses a pod whose containers have these requests and limits. Source: Kubernetes,
  * `plugin/pkg/admission/limitranger`, `PodValidateLimitFunc`. A quota counts a pod's largest init container.
  */
-function misfits({ namespace, object, containers, hard }: LimitFacts, { requests, limits }: ProofResources) {
+function misfits({ kind, metadata, spec = {} }: LimitFacts, { requests, limits }: ProofResources): string[] {
+  const { limits: ranges = [], hard = {} } = spec;
+  const object = `namespace ${metadata.namespace}, ${kind} ${metadata.name}`;
   return (Object.keys(limits) as (keyof typeof limits)[]).flatMap((name) => {
     const [request, limit] = [quantity(requests[name]), quantity(limits[name])];
     const [requested, limited] = [`requests.${name} ${requests[name]}`, `limits.${name} ${limits[name]}`];
-    // each rule: a field of the API object, its value, whether our amount fits, and our resources as text
-    const rules: [
+    const unless = (
+      fits: (amount: number) => boolean,
       field: string,
       value: string | undefined,
-      fits: (amount: number) => boolean,
       ours: string,
-    ][] = [
-      ...containers.flatMap(({ min, max, maxLimitRequestRatio }): typeof rules => [
-        [`min.${name}`, min?.[name], (amount) => amount <= request, requested],
-        [`max.${name}`, max?.[name], (amount) => amount >= limit, limited],
-        [
-          `maxLimitRequestRatio.${name}`,
-          maxLimitRequestRatio?.[name],
-          (amount) => amount >= limit / request,
-          `${limited} and ${requested}`,
-        ],
-      ]),
-      [name, hard[name], (amount) => amount >= request, requested],
-      [`requests.${name}`, hard[`requests.${name}`], (amount) => amount >= request, requested],
-      [`limits.${name}`, hard[`limits.${name}`], (amount) => amount >= limit, limited],
+    ): string[] =>
+      value === undefined || fits(quantity(value)) ? [] : [`${object}: ${field} is ${value}, ${ours}`];
+    const least = (amount: number) => (allowed: number) => allowed >= amount;
+    return [
+      ...ranges.flatMap(({ type, min, max, maxLimitRequestRatio: ratio }) =>
+        type === 'Container'
+          ? [
+              ...unless((amount) => amount <= request, `min.${name}`, min?.[name], requested),
+              ...unless(least(limit), `max.${name}`, max?.[name], limited),
+              ...unless(
+                least(limit / request),
+                `maxLimitRequestRatio.${name}`,
+                ratio?.[name],
+                `${limited} and ${requested}`,
+              ),
+            ]
+          : [],
+      ),
+      ...unless(least(request), name, hard[name], requested),
+      ...unless(least(request), `requests.${name}`, hard[`requests.${name}`], requested),
+      ...unless(least(limit), `limits.${name}`, hard[`limits.${name}`], limited),
     ];
-    return rules.flatMap(([field, value, fits, ours]) =>
-      value === undefined || fits(quantity(value))
-        ? []
-        : [`namespace ${namespace}, ${object}: ${field} is ${value}, ${ours}`],
-    );
   });
 }
 
 /** Before an installation: whether the caller may create all objects of the manifests. */
-export function checkInstallRights({ rights = [] }: Facts): CheckResult {
-  const missing = rights.filter(({ allowed }) => !allowed).map(({ right }) => rightText(right));
+export function checkInstallRights({ rights }: Facts): CheckResult {
+  const { missing = [] } = rights ?? {};
   if (missing.length === 0) return passed('you may create everything that the manifests contain');
   const hint = 'Ask a user with the ClusterRole cluster-admin to install, or to give you these rights';
   return failed('CNI_GATE_RIGHTS', `you may not ${few(missing, 3)}`, hint);
@@ -202,19 +194,19 @@ function proposedProfiles(facts: Facts): { complete: string[]; more: string[] } 
 }
 
 /** Before an installation: whether the cluster has a network that a profile describes. */
-export const checkNetworks = (facts: Facts): CheckResult =>
-  judged(facts.daemonSets, () => {
-    const { complete, more } = proposedProfiles(facts);
-    const partial = networkFits(facts).filter((network) => !network.complete);
-    const what = [
-      ...(complete.length > 0 ? [`profiles that fit: ${few(complete, 10)}`] : []),
-      ...(complete.length + more.length > 0 ? [] : ['no built-in or configured profile fits']),
-      ...more.map((name) => `no profile for every pod has its DaemonSet here: ${name} needs none`),
-      ...partial.map(({ profile, missing }) => `${profile} lacks ${few(missing)}`),
-    ].join('; ');
-    const hint = 'Write a profile that names the DaemonSets of your network, and give it with --config';
-    return complete.length === 0 ? warning(what, hint) : passed(what);
-  });
+export function checkNetworks(facts: Facts): CheckResult {
+  known(facts.daemonSets);
+  const { complete, more } = proposedProfiles(facts);
+  const partial = networkFits(facts).filter((network) => !network.complete);
+  const what = [
+    ...(complete.length > 0 ? [`profiles that fit: ${few(complete, 10)}`] : []),
+    ...(complete.length + more.length > 0 ? [] : ['no built-in or configured profile fits']),
+    ...more.map((name) => `no profile for every pod has its DaemonSet here: ${name} needs none`),
+    ...partial.map(({ profile, missing }) => `${profile} lacks ${few(missing)}`),
+  ].join('; ');
+  const hint = 'Write a profile that names the DaemonSets of your network, and give it with --config';
+  return complete.length === 0 ? warning(what, hint) : passed(what);
+}
 
 /**
  * Before an installation: proposes a label value with all profiles that fit, because each profile itself selects its

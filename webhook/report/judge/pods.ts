@@ -77,14 +77,13 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const hint = reason === 'not-reviewed' ? `. ${recreateText([{ namespace }])}` : '';
     return [{ namespace, name, node: node ?? null, reason, why: withoutProofText[reason] + hint }];
   };
-  // the address of a pod that is being deleted may already be free
-  const live = pods.flatMap(({ evidence }) => (evidence && !evidence.leaving ? evidence : []));
+  const seen = pods.flatMap(({ evidence }) => evidence ?? []);
   return {
     heldPods: pods.flatMap(heldRow),
     podsWithoutProof: pods.flatMap(withoutProofRow),
     failedPods: pods.flatMap(failedRow),
     waitingPods: pods.flatMap(waitingRow),
-    duplicateAddresses: duplicateAddresses(live).map(({ network, address, older, younger }) => ({
+    duplicateAddresses: duplicateAddresses(seen).map(({ network, address, older, younger }) => ({
       network: network || null,
       address,
       pods: [nameOf(older), nameOf(younger)],

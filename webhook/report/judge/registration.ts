@@ -1,4 +1,4 @@
-import type { V1LabelSelector, V1ValidatingAdmissionPolicySpec } from '@kubernetes/client-node';
+import type { V1LabelSelector } from '@kubernetes/client-node';
 import { leftByThePolicy } from '../../core/policies/conditions.ts';
 import {
   gateWebhooks,
@@ -13,24 +13,19 @@ import type { Webhook } from '../observe/installation.ts';
 import type { Facts } from '../observe/observe.ts';
 import { objectsIn } from '../observe/rights.ts';
 import {
+  anotherRelease,
   applyAgain,
   type CheckResult,
   failed,
-  judged,
+  known,
+  knownPolicy,
   notKnown,
   passed,
   skipped,
-  unknownConfiguration,
 } from './check-result.ts';
-import { differences, plain } from './differences.ts';
+import { differences } from './differences.ts';
 
-/* Compares the webhooks and policies that a cluster has with the manifests of this release. */
-
-/** The specs of the policies in the manifests. */
-export const expectedPolicies: Record<'pods' | 'serviceAccount', V1ValidatingAdmissionPolicySpec> = {
-  pods: objectsIn('policy-pods')[0].spec,
-  serviceAccount: objectsIn('policy-service-account')[0].spec,
-};
+/* Compares the webhooks that a cluster has with the manifests of this release. */
 
 /** The webhooks in the manifests. */
 export const expectedWebhooks: readonly Webhook[] = ['mutating-webhook', 'validating-webhook'].flatMap(
@@ -43,8 +38,6 @@ function expectedWebhook(name: string): Webhook | undefined {
   if (found === undefined || name !== installedWebhooks.mutating[0]) return found;
   return { ...found, matchConditions: [...(found.matchConditions ?? []), leftByThePolicy] };
 }
-
-const anotherRelease = 'If another release is installed, run the command of that release';
 
 export const checkPodWebhook = ({ registered }: Facts): CheckResult =>
   registrationOf('mutating', installedWebhooks.mutating, registered.mutating);
@@ -115,74 +108,11 @@ const withoutProvider = (selector: V1LabelSelector | undefined) => ({
   ),
 });
 
-/** Whether the policy over pods is in force. With `proof.mode: warn`, a binding that only warns is accepted. */
-export const checkPodsPolicy = (facts: Facts): CheckResult =>
-  policyOf(facts, 'pods', 'a pod whose init container another webhook removes is admitted');
-
-/** Whether the policy over our service account is in force. */
-export const checkAccountPolicy = (facts: Facts): CheckResult =>
-  policyOf(facts, 'serviceAccount', 'only RBAC limits what the service account of cni-gate may write');
-
-/** Whether one of our policies and its binding are as in the manifests. @param lost what happens if they are not */
-function policyOf(
-  { installation: { policies }, configuration: { trouble, policy: configured } }: Facts,
-  kind: 'pods' | 'serviceAccount',
-  lost: string,
-): CheckResult {
-  const { policy, binding } = policies[kind];
-  const name = installedPolicies[kind === 'pods' ? 0 : 1];
-  const fault = (what: string, hint = applyAgain): CheckResult =>
-    failed('CNI_GATE_POLICY', `Policy ${name}: ${what}, so ${lost}`, hint);
-  const [rules, bound] = [policy.found?.spec, binding.found?.spec];
-  if (!policy.unknown && rules === undefined) return fault('it does not exist');
-  if (!binding.unknown && bound === undefined) return fault('its binding does not exist');
-  if (rules === undefined || bound === undefined)
-    return notKnown(policy.unknown ?? binding.unknown ?? { why: '' }, true);
-  const changes = differences(partsOf(expectedPolicies[kind]), partsOf(rules));
-  if (changes.length > 0)
-    return fault(
-      `its ${changes.join(', ')} are not those of cni-gate ${version}`,
-      `${applyAgain}. ${anotherRelease}`,
-    );
-  const images = rules.variables?.find((variable) => variable.name === 'images')?.expression;
-  if (images !== undefined && !imageList.test(images))
-    return fault("its variable images is not a list of images, such as ['example/validator:1']");
-  const { policyName, validationActions: actions = [], matchResources, paramRef } = bound;
-  // `plain` removes empty selectors, which the API server may fill in
-  if (policyName !== name || plain({ matchResources, paramRef }) !== undefined)
-    return fault(`its binding ${leavesOut}`);
-  const loose = `its binding does not deny (validationActions: ${actions.join(', ') || 'none'})`;
-  if (!actions.includes('Deny') && kind === 'pods' && trouble)
-    return notKnown({ why: `Policy ${name}: ${loose}; whether that is wanted, the configuration says` });
-  if (!actions.includes('Deny') && !(kind === 'pods' && configured.proof.mode === 'warn'))
-    return fault(loose);
-  const ignores = rules.failurePolicy === 'Ignore';
-  const open = ignores ? '; failurePolicy Ignore: an error in it refuses no pod' : '';
-  return passed(`bound: ${actions.join(', ')}${open}`);
-}
-
-/** A list of string literals in CEL. Each installation sets its images, but an expression could permit any image. */
-const imageList = /^\s*\[\s*('[^']*'|"[^"]*")(\s*,\s*('[^']*'|"[^"]*"))*\s*,?\s*\]\s*$/;
-
-/** What is wrong with a binding that does not apply its policy to all objects. */
-export const leavesOut = 'is of another policy, or has matchResources or paramRef, which leave objects out';
-
-/** The fields of a policy that are compared, without the variable `images`, which each installation sets. */
-const partsOf = (spec: V1ValidatingAdmissionPolicySpec) => ({
-  paramKind: spec.paramKind,
-  matchConstraints: spec.matchConstraints,
-  matchConditions: spec.matchConditions,
-  variables: spec.variables?.filter(({ name }) => name !== 'images'),
-  validations: spec.validations?.map(({ expression }) => expression),
-});
-
 /** Whether webhook and policy exclude pods that opt out if, and only if, the configuration allows opting out. */
 export function checkOptOut({ configuration, registered, installation }: Facts): CheckResult {
-  const { found: policy, unknown } = installation.policies.pods.policy;
-  if (configuration.trouble !== undefined) return unknownConfiguration;
-  if (unknown !== undefined || registered.mutating === undefined)
-    return notKnown(unknown ?? { why: 'the webhook for pods may not be read' });
-  const { allowOptOut } = configuration.policy.proof;
+  const { allowOptOut } = knownPolicy(configuration).proof;
+  const policy = known(installation.policies.pods.policy);
+  if (registered.mutating === undefined) return notKnown({ why: 'the webhook for pods may not be read' });
   const [name] = installedWebhooks.mutating;
   const places = [
     { place: `webhook ${name}`, spec: registered.mutating.find((webhook) => webhook.name === name) },
@@ -213,17 +143,15 @@ export function checkOptOut({ configuration, registered, installation }: Facts):
  * the Secret the result is not known, because the API does not show which certificate the replicas serve.
  */
 export function checkCertificate({ installation: { certificate } }: Facts): CheckResult {
-  if (certificate.unknown?.forbidden === false) return skipped(certificate.unknown.why);
-  return judged(certificate, (found) => {
-    const faults = found?.webhooks.filter(({ fault }) => fault !== undefined) ?? [];
-    const [first] = faults;
-    if (first === undefined)
-      return passed(`every caBundle trusts the certificate in Secret ${found?.secret}`);
-    const names = faults.filter(({ fault }) => fault === first.fault).map(({ name }) => name);
-    return failed(
-      'CNI_GATE_CA_BUNDLE',
-      `Secret ${found?.secret}: the API server does not accept its certificate for ${names.join(', ')}: ${first.fault}`,
-      'Read the log of cni-gate, or check what writes your certificate and caBundle',
-    );
-  });
+  const { secret, webhooks = [], notShown } = known(certificate) ?? {};
+  if (notShown) return skipped(notShown);
+  const faults = webhooks.filter(({ fault }) => fault !== undefined);
+  const [first] = faults;
+  if (first === undefined) return passed(`every caBundle trusts the certificate in Secret ${secret}`);
+  const names = faults.flatMap(({ name, fault }) => (fault === first.fault ? name : []));
+  return failed(
+    'CNI_GATE_CA_BUNDLE',
+    `Secret ${secret}: the API server does not accept its certificate for ${names.join(', ')}: ${first.fault}`,
+    'Read the log of cni-gate, or check what writes your certificate and caBundle',
+  );
 }

@@ -14,7 +14,7 @@ export interface FoundPolicy {
   /** Where the policy was read from, for messages. */
   source: string;
   /** Why the installation's own configuration could not be used; absent if it is used. */
-  trouble?: { code: ErrorCode; message: string; right?: string };
+  trouble?: { code: ErrorCode; message: string; right?: string | undefined };
 }
 
 /** The built-in configuration. @param why the reason for its use, appended to `source` as it is */
@@ -54,6 +54,6 @@ export async function readConfiguration(
     // because `trouble.message` is shown on one line
     const message = error.message.split(/\s*\n\s*/).join('; ');
     const why = `, as the configuration of the installation ${isHidden ? 'may not be read' : 'is not valid'}`;
-    return { ...builtInPolicy(why), trouble: { code: error.code, message, ...(right && { right }) } };
+    return { ...builtInPolicy(why), trouble: { code: error.code, message, right } };
   }
 }

@@ -59,15 +59,16 @@ export async function podEvents(
   pods: readonly PodFacts[],
 ): Promise<Map<string, PodEvent>> {
   const asked = new Map<string, Set<string>>();
-  const uids = new Set<string>();
+  // the reasons of the events about each pod, by its UID
+  const wanted = new Map<string, readonly string[]>();
   for (const pod of pods) {
     const kind = kindOf(pod, policy);
     if (kind === undefined) continue;
-    uids.add(pod.held?.uid ?? pod.evidence?.uid ?? '');
+    wanted.set(pod.held?.uid ?? pod.evidence?.uid ?? '', reasons[kind]);
     asked.set(pod.namespace, new Set([...(asked.get(pod.namespace) ?? []), ...reasons[kind]]));
   }
-  const lists = [...asked].slice(0, mostNamespaces).flatMap(([namespace, wanted]) =>
-    Array.from(wanted, (reason) => {
+  const lists = [...asked].slice(0, mostNamespaces).flatMap(([namespace, all]) =>
+    Array.from(all, (reason) => {
       const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
       const query = { fieldSelector: `reason=${reason}`, limit: mostEvents };
       const options = { query, maxBytes: listBytes };
@@ -78,7 +79,8 @@ export async function podEvents(
   for (const event of (await Promise.all(lists)).flatMap(({ found }) => found?.items ?? [])) {
     const uid = event.regarding?.uid ?? '';
     const picked = pickEvent(event);
-    if (picked && uids.has(uid) && picked.at >= (last.get(uid)?.at ?? 0)) last.set(uid, picked);
+    if (picked && wanted.get(uid)?.includes(picked.reason) && picked.at >= (last.get(uid)?.at ?? 0))
+      last.set(uid, picked);
   }
   return last;
 }

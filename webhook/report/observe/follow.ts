@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openCluster } from '../../cluster/open.ts';
 import { CniGateError } from '../../lib/errors.ts';
-import { dashboardLimits } from '../../lib/limits.ts';
 import { givenPolicy } from './configuration.ts';
 import { observeStatus, type StatusFacts } from './observe.ts';
 
@@ -16,49 +15,46 @@ export interface StatusFlags {
   probe?: true;
 }
 
-/** Opens the cluster that the flags name while `use` runs. @throws CniGateError as {@link observeStatus} */
-export async function withStatus(
-  { kubeconfig, context, config, ownNamespace, namespace, probe }: StatusFlags,
-  use: (read: () => Promise<StatusFacts>) => Promise<void>,
-): Promise<void> {
-  const given = givenPolicy(config);
-  const client = await openCluster(kubeconfig, context);
-  try {
-    await use(() => observeStatus(client, { ownNamespace, given, namespace, probe: probe === true }));
-  } finally {
-    client.close();
-  }
-}
+/** Milliseconds between two readings, at least. */
+const leastPause = 2_000;
 
 /** The pause after a reading takes this many times as long as the reading, to limit the load on the API server. */
 const pauseFactor = 4;
 
 /**
- * Reads repeatedly, and goes on after failures, until the process gets SIGINT or SIGTERM, or the signal aborts.
+ * Reads the cluster that the flags name: once, or repeatedly until the process gets SIGINT or SIGTERM, or `stop` aborts.
  *
- * @param onTrouble called when a reading fails, but only once for consecutive failures with the same message
+ * @param onTrouble makes the reading repeat; called when a later reading fails, but only once for consecutive failures
+ *   with the same message
+ * @throws CniGateError as {@link observeStatus}, if the first reading fails
  */
-export async function follow(
-  read: () => Promise<StatusFacts>,
-  onFacts: (facts: StatusFacts) => void,
-  onTrouble: (message: string) => void,
+export async function* readings(
+  { config, ...flags }: StatusFlags,
+  onTrouble?: (message: string) => void,
   stop = new AbortController(),
-): Promise<void> {
-  for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort());
-  let trouble = '';
-  let pause: number = dashboardLimits.pause;
-  for (;;) {
-    await sleep(pause, undefined, { signal: stop.signal }).catch(() => {});
-    if (stop.signal.aborted) return;
-    const began = performance.now();
-    try {
-      onFacts(await read());
-      trouble = '';
-    } catch (error) {
-      if (!(error instanceof CniGateError)) throw error;
-      if (error.message !== trouble) onTrouble(error.message);
-      trouble = error.message;
+): AsyncGenerator<StatusFacts, void> {
+  const options = { ...flags, given: givenPolicy(config), probe: flags.probe === true };
+  const client = await openCluster(flags.kubeconfig, flags.context);
+  try {
+    yield await observeStatus(client, options);
+    if (onTrouble === undefined) return;
+    for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort());
+    let trouble = '';
+    for (let pause = leastPause; ; ) {
+      await sleep(pause, undefined, { signal: stop.signal }).catch(() => {});
+      if (stop.signal.aborted) return;
+      const began = performance.now();
+      try {
+        yield await observeStatus(client, options);
+        trouble = '';
+      } catch (error) {
+        if (!(error instanceof CniGateError)) throw error;
+        if (error.message !== trouble) onTrouble(error.message);
+        trouble = error.message;
+      }
+      pause = Math.max(leastPause, pauseFactor * (performance.now() - began));
     }
-    pause = Math.max(dashboardLimits.pause, pauseFactor * (performance.now() - began));
+  } finally {
+    client.close();
   }
 }

@@ -2,13 +2,13 @@ import { posix } from 'node:path';
 import type {
   V1Deployment,
   V1EndpointSlice,
-  V1MutatingAdmissionPolicy,
-  V1MutatingAdmissionPolicyBinding,
+  V1MutatingAdmissionPolicyBindingSpec,
+  V1MutatingAdmissionPolicySpec,
   V1MutatingWebhook,
   V1Secret,
   V1Service,
-  V1ValidatingAdmissionPolicy,
-  V1ValidatingAdmissionPolicyBinding,
+  V1ValidatingAdmissionPolicyBindingSpec,
+  V1ValidatingAdmissionPolicySpec,
 } from '@kubernetes/client-node';
 import { verifyChain } from '../../../certs/verify.ts';
 import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../../cluster/api-path.ts';
@@ -65,8 +65,12 @@ export async function readInstallation(client: ApiClient, registered: Registered
   const called = calledService(registered);
   const [url] = webhooks.flatMap(({ clientConfig }) => clientConfig.url ?? []);
   const namespace = called?.namespace ?? ownNamespace;
-  const read = <T>(kind: string, list: string, name: string): Promise<Observation<T>> =>
-    readOne(client, pathBelow(list, name), `${kind} ${namespace}/${name}`);
+  const read = <T>(api: string, kind: string, name: string, what = kind): Promise<Observation<T>> => {
+    const list = `${api}${apiPath`/namespaces/${namespace}`}/${kind.toLowerCase()}s`;
+    return readOne(client, pathBelow(list, name), `${what} ${namespace}/${name}`);
+  };
+  const pair = <P, B>(kind: WebhookKind, name: string) => readPair<P, B>(client, kind, name);
+  const [ofPods, ofAccount] = installedPolicies;
   const sliceSource = {
     resource: 'endpointslices',
     path: apiPath`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
@@ -76,24 +80,18 @@ export async function readInstallation(client: ApiClient, registered: Registered
       endpoints: endpoints ?? [],
     }),
   };
-  const [deployments, services, leases] = [
-    apiPath`/apis/apps/v1/namespaces/${namespace}/deployments`,
-    apiPath`/api/v1/namespaces/${namespace}/services`,
-    apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`,
-  ];
   const [deployment, lease, service, slices, pods, serviceAccount, mutating] = await Promise.all([
-    read<V1Deployment>('Deployment', deployments, installedDeployment),
-    read<ManagedLease>('Lease', leases, leaderLease),
-    read<V1Service>('Service', services, installedService),
+    read<V1Deployment>('/apis/apps/v1', 'Deployment', installedDeployment),
+    read<ManagedLease>('/apis/coordination.k8s.io/v1', 'Lease', leaderLease),
+    read<V1Service>('/api/v1', 'Service', installedService),
     observed(readLists(client, [sliceSource]), 'the EndpointSlices of the Service'),
-    readPolicy(client, installedPolicies[0]),
-    readPolicy(client, installedPolicies[1]),
-    readPair<V1MutatingAdmissionPolicy, V1MutatingAdmissionPolicyBinding>(
-      client,
-      'mutating',
-      installedPolicies[0],
-    ),
+    pair<V1ValidatingAdmissionPolicySpec, V1ValidatingAdmissionPolicyBindingSpec>('validating', ofPods),
+    pair<V1ValidatingAdmissionPolicySpec, V1ValidatingAdmissionPolicyBindingSpec>('validating', ofAccount),
+    pair<V1MutatingAdmissionPolicySpec, V1MutatingAdmissionPolicyBindingSpec>('mutating', ofPods),
   ]);
+  const readSecret = (name: string) => read<V1Secret>('/api/v1', 'Secret', name, 'Certificate: Secret');
+  // the API server's time
+  const now = new Date(Date.now() + client.clockSkew);
   return {
     namespace,
     // the URL of a server outside the cluster
@@ -105,7 +103,7 @@ export async function readInstallation(client: ApiClient, registered: Registered
     service,
     slices,
     deployment,
-    certificate: await readCertificate(client, namespace, deployment, webhooks),
+    certificate: await readCertificate(namespace, deployment, webhooks, now, readSecret),
     policies: { pods, serviceAccount, mutating },
     lease: mapFound(lease, (found) => leaseFacts(found, client.clockSkew)),
     // the policy of the webhook for pods; undefined if not known
@@ -113,20 +111,21 @@ export async function readInstallation(client: ApiClient, registered: Registered
   };
 }
 
-const readPolicy = (client: ApiClient, name: string) =>
-  readPair<V1ValidatingAdmissionPolicy, V1ValidatingAdmissionPolicyBinding>(client, 'validating', name);
+/** A policy and its binding. If the cluster does not know the kind, neither exists. */
+export interface PolicyPair<P, B> {
+  policy: Observation<{ spec?: P }>;
+  binding: Observation<{ spec?: B }>;
+}
 
-/** Reads a policy and its binding. If the cluster does not know the kind, neither exists. */
-async function readPair<P, B>(client: ApiClient, kind: WebhookKind, name: string) {
+async function readPair<P, B>(client: ApiClient, kind: WebhookKind, name: string): Promise<PolicyPair<P, B>> {
   const read = <T>(resource: string, what: string): Promise<Observation<T>> =>
     readOne(client, pathBelow(`/apis/admissionregistration.k8s.io/v1/${resource}`, name), what);
   const [policy, binding] = await Promise.all([
-    read<P>(`${kind}admissionpolicies`, `the ${kind} policy ${name}`),
-    read<B>(`${kind}admissionpolicybindings`, `the binding of the ${kind} policy ${name}`),
+    read<{ spec?: P }>(`${kind}admissionpolicies`, `the ${kind} policy ${name}`),
+    read<{ spec?: B }>(`${kind}admissionpolicybindings`, `the binding of the ${kind} policy ${name}`),
   ]);
   return { policy, binding };
 }
-
 /** A Lease with the managed fields, in which the API server records who wrote what and when. */
 interface ManagedLease extends Lease {
   metadata: Lease['metadata'] & {
@@ -186,38 +185,40 @@ function flagOf(args: readonly string[] = [], flag: string): string | undefined 
   return args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1);
 }
 
+/** The Secret with the serving certificate, and why the API server does not accept it, by webhook. */
+interface CertificateFacts {
+  secret: string;
+  webhooks: { name: string; fault: string | undefined }[];
+  /** Why nothing in the cluster shows the certificate. */
+  notShown?: string;
+}
+
 /**
  * Reads the certificate in the replicas' Secret, and verifies it as the API server does for each webhook that calls a
  * Service. With managed certificates, the Secret has the authority's certificate: each replica signs its own.
  */
 async function readCertificate(
-  client: ApiClient,
   namespace: string,
   { found: deployment, unknown }: Observation<V1Deployment>,
   webhooks: readonly Webhook[],
-) {
-  const notSaid = (why: string): Observation<never> => ({
-    unknown: { why: `Certificate: ${why}`, forbidden: false },
-  });
+  now: Date,
+  read: (name: string) => Promise<Observation<V1Secret>>,
+): Promise<Observation<CertificateFacts>> {
   if (unknown) return { unknown };
   const at = deployment && servingSecret(deployment);
-  if (at === undefined) return notSaid('no Deployment says in which Secret it is');
-  const secret = `${namespace}/${at.name}`;
-  const path = apiPath`/api/v1/namespaces/${namespace}/secrets/${at.name}`;
-  const read = await readOne<V1Secret>(client, path, `Certificate: Secret ${secret}`);
+  const secret = `${namespace}/${at?.name}`;
+  const notShown = (why: string) => ({ found: { secret, webhooks: [], notShown: `Certificate: ${why}` } });
+  if (at === undefined) return notShown('no Deployment says in which Secret it is');
+  const answer = await read(at.name);
+  if (answer.unknown) return { unknown: answer.unknown };
+  const decoded = (base64 = ''): string => Buffer.from(base64, 'base64').toString();
+  const chain = decoded(getOwn(answer.found?.data, at.key));
   // a volume may mount a key under a different file name, so the file's name may not be a key of the Secret
-  if (!read.unknown && getOwn(read.found?.data, at.key) === undefined)
-    return notSaid(`Secret ${secret} with key ${at.key} does not exist`);
-  // the API server's time
-  const now = new Date(Date.now() + client.clockSkew);
-  return mapFound(read, ({ data }) => ({
-    secret,
-    webhooks: webhooks.flatMap(({ name, clientConfig: { service, caBundle } }) => {
-      if (!service) return [];
-      const host = at.isAuthority ? undefined : `${service.name}.${service.namespace}.svc`;
-      return [{ name, fault: verifyChain(decoded(getOwn(data, at.key)), decoded(caBundle), host, now) }];
-    }),
-  }));
+  if (chain === '') return notShown(`Secret ${secret} with key ${at.key} does not exist`);
+  const verified = webhooks.flatMap(({ name, clientConfig: { service, caBundle } }) => {
+    if (!service) return [];
+    const host = at.isAuthority ? undefined : `${service.name}.${service.namespace}.svc`;
+    return { name, fault: verifyChain(chain, decoded(caBundle), host, now) };
+  });
+  return { found: { secret, webhooks: verified } };
 }
-
-const decoded = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString();

@@ -9,13 +9,11 @@ export interface Observation<T> {
   unknown?: Unknown;
 }
 
-/** Why a result is not known. */
+/** Why a result is not known: a right is missing. */
 export interface Unknown {
   why: string;
-  /** Whether a right is missing; false if the cluster itself does not show the result. */
-  forbidden: boolean;
   /** The missing right, in the words of RBAC; absent if the API server's answer does not name the right. */
-  right?: string;
+  right?: string | undefined;
 }
 
 /** Replaces the found object by a part of it. */
@@ -36,7 +34,7 @@ export async function observed<T>(asked: Promise<T>, what: string): Promise<Obse
     const { status, missingRight: right } = error;
     if (status === 404) return {};
     if (status !== 403) throw error;
-    return { unknown: { why: `${what} may not be read`, forbidden: true, ...(right && { right }) } };
+    return { unknown: { why: `${what} may not be read`, right } };
   }
 }
 

@@ -4,7 +4,7 @@ import type { ApiObject } from '../../cluster/informer/object.ts';
 import { agentSources, daemonSetSources, namespaceSource, nodeSource } from '../../cluster/view/sources.ts';
 import { optedInTo } from '../../core/facts/namespace.ts';
 import { Readiness } from '../../core/networks/readiness.ts';
-import { type ApiVersion, usesNominations } from '../../leader/steering/version.ts';
+import type { ApiVersion } from '../../leader/steering/version.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { version as clientVersion } from '../../lib/version.ts';
@@ -21,7 +21,7 @@ import {
 import { mapFound, type Observation, observed, readLists, readOne } from './observation.ts';
 import { type OptIn, podSources } from './pods.ts';
 import { makeProbe, type ProbeFacts } from './probe.ts';
-import { installRights, rightsOf, serverRights } from './rights.ts';
+import { installRights, type RightsFacts, rightsOf, serverRights } from './rights.ts';
 
 /** What to observe, and how. */
 export interface ObserveOptions {
@@ -39,7 +39,7 @@ export interface ObserveOptions {
 const required: typeof observed = async (asked) => ({ found: await asked });
 
 /** The facts that every command reads. */
-type BaseFacts = Awaited<ReturnType<typeof readBase>>['facts'] & { probe?: ProbeFacts | undefined };
+type BaseFacts = Awaited<ReturnType<typeof readBase>>['facts'];
 /** The facts that `check --pre` reads. */
 export type PreFacts = Awaited<ReturnType<typeof observeBefore>>;
 /** The facts that `check` reads. */
@@ -72,7 +72,7 @@ export async function observeInstallation(client: ApiClient, options: ObserveOpt
     observed(readLists(client, podLists), 'pods'),
     observed(readLists(client, limitSources), 'LimitRanges and ResourceQuotas'),
   ]);
-  return { ...facts, serverRights, pods, limits, ...(await probed(client, facts, options)) };
+  return { ...facts, serverRights, pods, limits, probe: await probed(client, facts, options) };
 }
 
 /**
@@ -98,7 +98,7 @@ export async function observeStatus(client: ApiClient, options: ObserveOptions) 
   for (const agent of agents) readiness.setAgent(agent);
   const events = await podEvents(client, policy, pods);
   const probe = await probed(client, facts, options);
-  return { ...facts, namespace, readiness, pods: { found: pods }, events, ...probe };
+  return { ...facts, namespace, readiness, pods: { found: pods }, events, probe };
 }
 
 /** Reads the installation, the namespaces and the profiles' DaemonSets. @param see `observed` or `required` */
@@ -108,7 +108,7 @@ async function readBase(
   see: typeof observed,
 ) {
   // read first, so that an unreachable API server yields one error instead of many
-  const version = mapFound(await readOne<ApiVersion>(client, '/version', 'the version'), versionFacts);
+  const version = await readOne<ApiVersion>(client, '/version', 'the version');
   const registered = await readRegistered(client);
   const installed = calledService(registered)?.namespace ?? ownNamespace;
   const optIns = {
@@ -147,25 +147,17 @@ async function readBase(
   return { facts, podLists, snapshots: daemonSets.found ?? [] };
 }
 
-/** `parseInt` drops the suffix that some providers append, as in `36+` */
-const versionFacts = (version: ApiVersion) => ({
-  major: Number.parseInt(version.major, 10),
-  minor: Number.parseInt(version.minor, 10),
-  text: version.gitVersion,
-  usesNominations: usesNominations(version),
-});
-
 const probed = async (
   client: ApiClient,
-  { namespaces, configuration: { policy } }: Pick<BaseFacts, 'namespaces' | 'configuration'>,
+  { namespaces, configuration: { policy } }: BaseFacts,
   { probe, ownNamespace }: ObserveOptions,
-): Promise<{ probe?: ProbeFacts | undefined }> =>
-  probe ? { probe: await makeProbe(client, namespaces.found ?? [], policy, ownNamespace) } : {};
+): Promise<ProbeFacts | undefined> =>
+  probe ? makeProbe(client, namespaces.found ?? [], policy, ownNamespace) : undefined;
 
 async function readServerRights(
   client: ApiClient,
-  { installation, configuration: { policy } }: Pick<BaseFacts, 'installation' | 'configuration'>,
-): Promise<Observation<Awaited<ReturnType<typeof rightsOf>>>> {
+  { installation, configuration: { policy } }: BaseFacts,
+): Promise<Observation<RightsFacts>> {
   const { namespace, deployment } = installation;
   const { found, unknown } = deployment;
   if (found === undefined) return unknown ? { unknown } : {};
@@ -175,29 +167,20 @@ async function readServerRights(
   return observed(asked, 'the rights of the service account');
 }
 
-/** The limits that a LimitRange or a ResourceQuota sets for the containers of a namespace. */
+/** A LimitRange or a ResourceQuota: the fields that are read. */
 export interface LimitFacts {
-  namespace: string | undefined;
-  /** The kind and name of the LimitRange or ResourceQuota. */
-  object: string;
-  /** The limits of a LimitRange that have the type Container. */
-  containers: Partial<V1LimitRangeItem>[];
-  /** The hard limits of a ResourceQuota. */
-  hard: Record<string, string>;
+  kind: string;
+  metadata: { namespace?: string; name: string };
+  spec?: { limits?: V1LimitRangeItem[]; hard?: Record<string, string> };
 }
 
 const limitSources = ['LimitRange', 'ResourceQuota'].map((kind) => ({
   resource: `${kind.toLowerCase()}s`,
   path: `/api/v1/${kind.toLowerCase()}s`,
-  pick: ({ metadata: { namespace, name }, spec }: ApiObject & ApiLimit): LimitFacts => ({
-    namespace,
-    object: `${kind} ${name}`,
-    containers: spec?.limits?.filter(({ type }) => type === 'Container') ?? [],
-    hard: spec?.hard ?? {},
+  // the objects of a list do not have their kind
+  pick: ({ metadata, spec = {} }: ApiObject & Omit<LimitFacts, 'kind'>): LimitFacts => ({
+    kind,
+    metadata,
+    spec,
   }),
 }));
-
-/** The fields that are read of a LimitRange or a ResourceQuota, as the API returns them. */
-interface ApiLimit {
-  spec?: { limits?: V1LimitRangeItem[]; hard?: Record<string, string> };
-}

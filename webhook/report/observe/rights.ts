@@ -27,6 +27,12 @@ export interface Right {
   namespace?: string;
 }
 
+/** How many rights were asked for, and those that are missing, as texts. */
+export interface RightsFacts {
+  asked: number;
+  missing: string[];
+}
+
 /** Describes a right for a message. */
 export function rightText({ verb, group, resource, name, namespace }: Right): string {
   const what = [group === '' ? resource : `${resource}.${group}`, name].filter(Boolean).join(' ');
@@ -77,26 +83,27 @@ export function installRights(): Right[] {
 }
 
 /**
- * Asks the API server whether an account has each of these rights, from any role and binding.
+ * Asks the API server which of these rights an account has, from any role and binding.
  *
  * @param account a service account; undefined for the caller, who needs no right to ask about itself
  */
-export function rightsOf(
+export async function rightsOf(
   client: ApiClient,
   rights: readonly Right[],
   account?: { namespace: string; name: string },
-): Promise<{ right: Right; allowed: boolean }[]> {
+): Promise<RightsFacts> {
   const kind = account ? 'SubjectAccessReview' : 'SelfSubjectAccessReview';
   const subject = account && {
     user: `system:serviceaccount:${account.namespace}:${account.name}`,
     groups: ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`, 'system:authenticated'],
   };
-  return mapEach(rights, async (right) => {
+  const missing = await mapEach(rights, async (right) => {
     const [resource, subresource] = right.resource.split('/');
     const resourceAttributes = { ...right, resource, ...(subresource && { subresource }) };
     const body = { apiVersion: 'authorization.k8s.io/v1', kind, spec: { ...subject, resourceAttributes } };
     const path = `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`;
     const { status } = await client.request<V1SelfSubjectAccessReview>('POST', path, { body });
-    return { right, allowed: status?.allowed === true };
+    return status?.allowed === true ? [] : rightText(right);
   });
+  return { asked: rights.length, missing: missing.flat() };
 }

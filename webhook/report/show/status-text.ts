@@ -92,10 +92,9 @@ function tablesOf(
   group: (objects: readonly object[]) => readonly object[],
 ): Table[] {
   const { result, daemonSets, namespaces, pods } = status;
-  const table = (id: keyof typeof columns, objects: readonly object[], sentences = 1): Table => ({
+  const table = (id: keyof typeof columns, objects: readonly object[]): Table => ({
     head: columns[id].map((field) => (heads[field === 'name' ? id : field] ?? field).toUpperCase()),
     rows: objects.map((object) => columns[id].map((field) => cellOf({ ...object }, field, status.time))),
-    sentences,
   });
   const shown = states.filter(
     (state) => state === 'ready' || daemonSets.some(({ nodes }) => nodes[state] > 0),
@@ -112,7 +111,6 @@ function tablesOf(
   const faultTable: Table = {
     head: ['FAULT'],
     rows: faults.map(({ code, message }) => [`${message} (${code})`]),
-    sentences: 1,
   };
   if (result === 'not-installed') return [faultTable];
   const checks = status.installation
@@ -123,11 +121,11 @@ function tablesOf(
     );
   return [
     faultTable,
-    table('heldPods', group(status.heldPods), 2),
-    table('failedPods', group(status.failedPods), 2),
+    table('heldPods', group(status.heldPods)),
+    table('failedPods', group(status.failedPods)),
     table('waitingPods', group(status.waitingPods)),
     table('podsWithoutProof', group(status.podsWithoutProof)),
-    table('duplicateAddresses', status.duplicateAddresses, 0),
+    table('duplicateAddresses', status.duplicateAddresses),
     table('features', status.features),
     table('installation', checks),
     {
@@ -138,14 +136,12 @@ function tablesOf(
         inUse ? 'yes' : 'no',
         ...shown.map((state) => (exists ? String(nodes[state]) : null)),
       ]),
-      sentences: 0,
     },
     table('nodes', group(status.nodes)),
     {
       head: ['NAMESPACE', 'PASSED', 'FAILED', 'WAITING', 'OPTED OUT', 'WITHOUT PROOF', 'SKIPPED'],
       // the totals come first, so that they are shown even if the last rows are cut off
       rows: withPods.length > 1 ? [proofs('all', pods), ...withPods] : withPods,
-      sentences: 0,
     },
   ];
 }

@@ -37,15 +37,6 @@ const isShown = ({ id, group, result }: CheckRow): boolean =>
  * @param all whether to include nodes that are ready or exempt
  */
 export function statusOf(facts: StatusFacts, now: number, all: boolean) {
-  const judged = judge(facts, now, all);
-  const { time, result, ...rest } = judged;
-  return { time, result, headline: headlineOf(judged), ...rest };
-}
-
-/** A status without its headline. */
-type Judged = ReturnType<typeof judge>;
-
-function judge(facts: StatusFacts, now: number, all: boolean) {
   const { namespace = null, probe = null, cluster, configuration } = facts;
   const presence = checkPresence(facts);
   const gone = presence.result === 'failed';
@@ -82,9 +73,10 @@ function judge(facts: StatusFacts, now: number, all: boolean) {
   const isWrong = wrong.some((list) => list.length > 0);
   const verdict: StatusVerdict = isWrong ? 'not-well' : notKnown.length > 0 ? 'not-known' : 'well';
   const result: StatusVerdict = gone ? 'not-installed' : verdict;
-  return {
+  const status = {
     time: timeText(now),
     result,
+    headline: '',
     well: result === 'well',
     cluster,
     configuration: configuration.source,
@@ -102,6 +94,8 @@ function judge(facts: StatusFacts, now: number, all: boolean) {
     faults,
     ...troubles,
   };
+  status.headline = headlineOf(status);
+  return status;
 }
 
 /** What is wrong, and its error code. */
@@ -120,7 +114,7 @@ const notOptedIn = (namespace: string, profiles: Iterable<string>): string =>
   `namespace ${namespace} has not opted in, so nothing of it is held or proved: kubectl label --overwrite namespace ${namespace} ${profileLabel}=PROFILE, of ${[...profiles].join(', ')}, or several joined by dots`;
 
 /** The headline: the result in one line. */
-function headlineOf(status: Judged): string {
+function headlineOf(status: Omit<Status, 'headline'>): string {
   const { result, installation, faults, notKnown } = status;
   const [first] = faults;
   const counts = countsOf(status).join(', ');
@@ -138,11 +132,11 @@ function headlineOf(status: Judged): string {
 }
 
 /** The warnings of the checks, each with what to do. */
-export const warningsOf = ({ installation }: Pick<Judged, 'installation'>): string[] =>
+export const warningsOf = ({ installation }: Pick<Status, 'installation'>): string[] =>
   installation.flatMap(({ result, what, hint }) => (result === 'warning' ? `${what}. ${hint}` : []));
 
 /** Counts the problems of each kind, and pods and nodes that are worth a note although nothing is wrong. */
-export function countsOf(status: Judged): string[] {
+export function countsOf(status: Omit<Status, 'headline'>): string[] {
   const counts = {
     'not ready': status.nodes.filter(isNotReady).length,
     'pods held': status.heldPods.length,

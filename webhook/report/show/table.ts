@@ -49,24 +49,25 @@ export type Cell = string | null;
 export interface Table {
   head: string[];
   rows: Cell[][];
-  /** How many of the last columns contain sentences. */
-  sentences: number;
 }
+
+/** In each table, the column with one of these heads and those after it contain sentences. */
+const sentences: ReadonlySet<string> = new Set(['FAULT', 'WHAT', 'WHY']);
 
 /**
  * A table as kubectl prints it, with one line for the head and one for each row. If a line is longer than `width`, the
- * last columns, which contain sentences, go below the rows. Nothing is truncated, so that names can be copied.
+ * columns with sentences go below the rows. Nothing is truncated, so that names can be copied.
  */
-export function layTable({ head, rows, sentences }: Table, width: number): string[] {
+export function layTable({ head, rows }: Table, width: number): string[] {
   const lines = [head, ...rows.map((row) => row.map((cell) => clean(cell || '-')))];
   const whole = aligned(lines);
-  if (whole.every((line) => line.length <= width) || sentences === 0) return whole;
-  const columns = head.length - sentences;
+  const columns = head.findIndex((name) => sentences.has(name));
+  if (columns < 0 || whole.every((line) => line.length <= width)) return whole;
   const short = aligned(lines.map((line) => line.slice(0, columns)));
   const below = (line: readonly string[]): string[] =>
     line.slice(columns).flatMap((text, at) => {
       const indent = '    ';
-      const name = sentences > 1 ? `${head[columns + at]?.toLowerCase()}: ` : '';
+      const name = head.length - columns > 1 ? `${head[columns + at]?.toLowerCase()}: ` : '';
       return text === '-' ? [] : wrap(indent + name + text, width, `${indent}  `);
     });
   return lines.flatMap((line, index) => [

@@ -24,8 +24,6 @@ const mostNamed = 24;
 let shown;
 const filter = /** @type {HTMLInputElement} */ (byId('filter'));
 const bands = byId('bands');
-bands.setAttribute('role', 'grid');
-bands.setAttribute('aria-labelledby', 'grid-title');
 /** The key of the cell that was last focused or pointed at. */
 let current = '';
 
@@ -61,10 +59,10 @@ function drawGrid() {
   byId('legend').replaceChildren(...legendOf(grid.bands));
   bands.dataset.size = size;
   bands.replaceChildren(...grid.bands.map((band) => bandOf(band, size)));
-  const cells = cellsIn(bands);
+  const cells = [...bands.querySelectorAll('label')];
   const selected = cells.find(({ dataset }) => dataset.key === current) ?? cells[0];
   if (selected) select(selected);
-  if (hadFocus) selected?.focus();
+  if (hadFocus) selected?.control?.focus();
 }
 
 /** The legend: each state that occurs, with its colour and number of nodes. @param {Band[]} all */
@@ -80,14 +78,18 @@ function legendOf(all) {
 /** @param {Band} band @param {string} size */
 function bandOf({ network, inUse, cells }, size) {
   return h(
-    'div',
-    { role: 'row', class: inUse ? 'band' : 'band unused' },
-    h('div', { role: 'rowheader', class: 'network' }, inUse ? network : `${network} not in use`),
-    h('div', { role: 'presentation', class: 'cells' }, ...cells.map((cell) => cellOf(cell, network, size))),
+    'fieldset',
+    { class: inUse ? 'band' : 'band unused' },
+    h('legend', {}, inUse ? network : `${network} not in use`),
+    h('div', { class: 'cells' }, ...cells.map((cell) => cellOf(cell, network, size))),
   );
 }
 
-/** @param {GridCell} cell @param {string} network @param {string} size */
+/**
+ * A cell is a radio button, one group for each network: Tab stops once in a network, and arrow keys move within it.
+ *
+ * @param {GridCell} cell @param {string} network @param {string} size
+ */
 function cellOf({ name, count, state, why }, network, size) {
   const named = count > 1 ? `${name}: ${count} nodes` : name;
   const told = `${named} · ${network} · ${state ?? 'nothing to be said'}`;
@@ -98,55 +100,26 @@ function cellOf({ name, count, state, why }, network, size) {
   const isUnsure = state === 'ready' && size !== 'group' && why !== '';
   const attributes = {
     class: words.every((word) => text.toLowerCase().includes(word)) ? 'cell' : 'cell faint',
-    role: 'gridcell',
-    tabindex: '-1',
-    'aria-label': text,
     'data-key': `${network} ${name} ${size === 'group' ? state : ''}`,
     'data-tone': isUnsure ? 'unsure' : tone,
   };
   const label = size === 'small' ? mark : size === 'group' ? `${count} ${name}` : name;
-  return h('div', attributes, h('span', { 'aria-hidden': 'true' }, label));
+  const radio = h('input', { type: 'radio', name: network, 'aria-label': text });
+  return h('label', attributes, radio, h('span', { 'aria-hidden': 'true' }, label));
 }
 
-/** @param {Element} element */
-const cellsIn = (element) =>
-  /** @type {HTMLElement[]} */ ([...element.querySelectorAll('[role="gridcell"]')]);
-
-/** Shows the details of a cell, and lets Tab focus this cell. @param {HTMLElement} cell */
+/** Shows the details of a cell. @param {HTMLLabelElement} cell */
 function select(cell) {
-  for (const before of bands.querySelectorAll('[tabindex="0"]')) before.setAttribute('tabindex', '-1');
-  cell.setAttribute('tabindex', '0');
+  bands.querySelector('.current')?.classList.remove('current');
+  cell.classList.add('current');
   current = cell.dataset.key ?? '';
-  byId('detail').textContent = cell.getAttribute('aria-label');
+  byId('detail').textContent = cell.control?.ariaLabel ?? '';
 }
 
 /** @param {Event} event */
 function point({ target }) {
-  const cell = target instanceof Element ? target.closest('[role="gridcell"]') : null;
-  if (cell instanceof HTMLElement) select(cell);
-}
-
-/** Moves the focus: arrow keys from cell to cell, Home and End within a network. @param {KeyboardEvent} event */
-function move(event) {
-  const { activeElement } = document;
-  if (!(activeElement instanceof HTMLElement)) return;
-  const rows = [...bands.children].map(cellsIn);
-  const at = rows.findIndex((row) => row.includes(activeElement));
-  const row = rows[at];
-  if (row === undefined) return;
-  const column = row.indexOf(activeElement);
-  /** @type {Record<string, HTMLElement | undefined>} */
-  const targets = {
-    ArrowRight: row[column + 1],
-    ArrowLeft: row[column - 1],
-    ArrowDown: rows[at + 1]?.[column] ?? rows[at + 1]?.at(-1),
-    ArrowUp: rows[at - 1]?.[column] ?? rows[at - 1]?.at(-1),
-    Home: row[0],
-    End: row.at(-1),
-  };
-  if (!(event.key in targets)) return;
-  event.preventDefault();
-  targets[event.key]?.focus();
+  const cell = target instanceof Element ? target.closest('label') : null;
+  if (cell) select(cell);
 }
 
 /** @param {Dashboard} next */
@@ -202,5 +175,4 @@ async function follow(token) {
 filter.addEventListener('input', drawGrid);
 bands.addEventListener('mouseover', point);
 bands.addEventListener('focusin', point);
-bands.addEventListener('keydown', move);
 follow(/^#token=([\w-]+)$/.exec(location.hash)?.[1] ?? '');
