@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { suite, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { Document } from 'yaml';
+import { type Document, isScalar, isSeq, visit } from 'yaml';
 import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { type Answer, answerTo, patched } from '../support/answers.ts';
 import { assertSettled, assertSound } from '../support/invariants.ts';
@@ -52,7 +52,14 @@ function compare(
   place: (string | number)[],
 ): boolean {
   if (update && !isDeepStrictEqual(expected, seen)) {
-    document.setIn(place, document.createNode(seen));
+    const node = document.createNode(seen);
+    // a list of names stands on one line
+    visit(node, {
+      Pair(_, { key, value }) {
+        if (isScalar(key) && key.value === 'env' && isSeq(value)) value.flow = value.items.every(isScalar);
+      },
+    });
+    document.setIn(place, node);
     return true;
   }
   assert.ok(expected, `no ${place.join('.')} in this case: run with UPDATE_GOLDEN=1, and read`);
