@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { suite, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { type Document, isScalar, isSeq, visit } from 'yaml';
+import { type Document, isCollection, isPair, isScalar, type Pair, visit } from 'yaml';
 import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { type Answer, answerTo, patched } from '../support/answers.ts';
 import { assertSettled, assertSound } from '../support/invariants.ts';
@@ -53,16 +53,17 @@ function compare(
 ): boolean {
   if (update && !isDeepStrictEqual(expected, seen)) {
     const node = document.createNode(seen);
-    // a list of names stands on one line
-    visit(node, {
-      Pair(_, { key, value }) {
-        if (isScalar(key) && key.value === 'env' && isSeq(value)) value.flow = value.items.every(isScalar);
-      },
-    });
+    visit(node, { Pair: onOneLine });
     document.setIn(place, node);
     return true;
   }
   assert.ok(expected, `no ${place.join('.')} in this case: run with UPDATE_GOLDEN=1, and read`);
   assert.deepEqual(seen, expected);
   return false;
+}
+
+/** Writes a map or list of plain values on one line, as people write the rest of a case. */
+function onOneLine(_: unknown, { key, value }: Pair): void {
+  if (!isCollection(value) || ['patch', 'warnings'].includes(String(key))) return;
+  value.flow = value.items.every((item) => isScalar(isPair(item) ? item.value : item));
 }
