@@ -68,8 +68,8 @@ export async function governed(
   await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 
-/** Removes from a pod what differs between two creations of it. The result can be created again, or compared. */
-export function plain({ metadata, spec }: Pod): Pod {
+/** A pod without what differs between two creations of it. The result can be created again, or compared. */
+export function plain({ metadata, spec, status }: Pod): Pod {
   const {
     namespace: _n,
     uid: _u,
@@ -79,7 +79,14 @@ export function plain({ metadata, spec }: Pod): Pod {
     ...own
   } = metadata;
   const { serviceAccountName: _s, serviceAccount: _a, ...rest } = spec;
-  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { ...own, name: 'x' }, spec: rest };
+  const { qosClass } = (status ?? {}) as { qosClass?: string };
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...own, name: 'x' },
+    spec: rest,
+    status: { qosClass },
+  };
   return JSON.parse(JSON.stringify(object).replaceAll(/kube-api-access-\w{5}/g, 'kube-api-access-abcde'));
 }
 
@@ -134,7 +141,8 @@ export async function compare(
   return { bare, byPolicy, byWebhook, decision, answered };
 }
 
-const hasStatus = ({ metadata }: Pod): boolean => metadata.annotations?.[statusAnnotation] !== undefined;
+export const hasStatus = ({ metadata }: Pod): boolean =>
+  metadata.annotations?.[statusAnnotation] !== undefined;
 
 /** The reason in the mark of a pod that the policy left to the webhook. */
 export const reasonOf = (object: Pod): LeftReason | undefined =>
