@@ -122,7 +122,7 @@ export function select(
   const ofPod = earlier.copiedLabel ? '' : getOwn(pod.metadata.labels, profileLabel);
   const choice = ofPod ? choose(ofPod, ofNamespace, policy.proof) : byNamespace(ofNamespace);
   if (choice.profile === optOutValue) return 'opted-out';
-  const { profiles: chosen } = policy.combineProfiles(choice.profile);
+  const chosen = policy.combineProfiles(choice.profile);
   return { ...choice, chosen, profiles: applying(chosen, pod, namespaceLabels) };
 }
 
