@@ -3,7 +3,6 @@ import type { NamespaceFacts } from '../core/facts/namespace.ts';
 import type { Pod } from '../core/facts/pod.ts';
 import { type EarlierCall, earlierCall, reasonText, statusText } from '../core/facts/status-annotation.ts';
 import type { Policy } from '../core/profiles/policy.ts';
-import { injectionFor } from '../core/proof/container.ts';
 import { applyOnce, patchFor, refusalPatch, removalPatch } from '../core/proof/patch.ts';
 import { planFor } from '../core/proof/plan.ts';
 import { type Exemption, exemption, isUntouchable, type Selection, select } from '../core/proof/selection.ts';
@@ -116,7 +115,7 @@ function prove(
     return leave(earlier, 'no-profile-applies', operations, { profile, warnings });
   }
   const plan = planFor(request, profiles, namespace, proof);
-  const operations = patchFor(pod, earlier, selection, plan, injectionFor(plan, proof), proof);
+  const operations = patchFor(pod, earlier, selection, plan, proof);
   const changed = earlier.container >= 0 ? 'updated' : 'injected';
   return decision(
     plan.refuses ? 'warned' : operations.length === 0 ? 'current' : changed,

@@ -27,12 +27,12 @@ export interface AskedPod {
   subResource: string;
 }
 
-/** Namespaces of Kubernetes' own components: a webhook that delays their pods can keep a cluster from recovering. */
-const systemNamespaces = new Set(['kube-system']);
-
-/** Whether all pods of a namespace are exempt, regardless of labels. `ownNamespace` is the namespace of cni-gate. */
+/**
+ * Whether all pods of a namespace are exempt, regardless of labels: those of cni-gate itself, and Kubernetes' own
+ * components, because a webhook that delays their pods can keep a cluster from recovering.
+ */
 export const isExemptNamespace = (namespace: string, ownNamespace: string | undefined): boolean =>
-  systemNamespaces.has(namespace) || namespace === ownNamespace;
+  namespace === 'kube-system' || namespace === ownNamespace;
 
 /**
  * Returns why this pod must not be changed, regardless of its labels; undefined if it may be changed.
@@ -202,6 +202,5 @@ function runs({ args = [], env = {} }: Condition, container: Container): boolean
 }
 
 export function applies(profile: Profile, pod: Pod, namespaceLabels: Labels): boolean {
-  const conditions = Array.isArray(profile.when) ? profile.when : [profile.when];
-  return conditions.some((condition) => holds(condition, pod, namespaceLabels));
+  return [profile.when].flat().some((condition) => holds(condition, pod, namespaceLabels));
 }
