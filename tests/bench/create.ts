@@ -85,7 +85,7 @@ async function startGoWebhook(): Promise<void> {
   const { certificate, key } = await cluster.authority.serving([host]);
   const labels = { [profileLabel]: 'cilium.linkerd' };
   const context = { policy: policyOf(), namespaces: new FixedNamespaces(new Map([['shop', labels]])) };
-  const { patch } = await answerTo(podOf('probe', 'webhook', 1) as Pod, context);
+  const { patch } = answerTo(podOf('probe', 'webhook', 1) as Pod, context);
   const files = [file('crt', certificate), file('key', key), file('patch', JSON.stringify(patch))];
   const args = [`${host}:8443`, ...files];
   spawn(...mortal(program, args), { stdio: 'inherit' }).unref();

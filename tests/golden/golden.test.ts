@@ -18,28 +18,28 @@ import { expectationOf } from './expectation.ts';
 const folder = new URL('./cases/', import.meta.url);
 const update = process.env.UPDATE_GOLDEN === '1';
 
-suite('golden cases', { concurrency: true }, () => {
+suite('golden cases', () => {
   for (const name of readdirSync(folder).sort()) {
     test(basename(name, '.yaml'), () => holds(new URL(name, folder)));
   }
 });
 
-async function holds(file: URL): Promise<void> {
+function holds(file: URL): void {
   const { golden, document } = readCase(file);
   const { pod, request } = beginningOf(golden);
   const context = contextOf(golden);
-  const ask = (asked: Pod): Promise<Answer> => answerTo(asked, context, request);
+  const ask = (asked: Pod): Answer => answerTo(asked, context, request);
   let changed = false;
   let current = pod;
   const calls = [{ expect: golden.expect }, ...(golden.calls ?? [])];
   for (const [index, call] of calls.entries()) {
     current = patched(current, 'others' in call ? (call.others ?? []) : []);
-    const answer = await ask(current);
+    const answer = ask(current);
     const seen = expectationOf(answer);
     const place = index === 0 ? ['expect'] : ['calls', index - 1, 'expect'];
     changed = compare(call.expect, seen, document, place) || changed;
     current = assertSound(current, answer, context.policy);
-    await assertSettled(current, answer, ask);
+    assertSettled(current, answer, ask);
   }
   if (changed) writeFileSync(file, document.toString({ lineWidth: 0 }));
 }

@@ -26,7 +26,7 @@ export const contextFor = (profile: string, proof: object = {}, more: object[] =
 });
 
 /** A pod that requests a network, after the proof of a profile was injected. @param more further profiles */
-export async function injected(profile: string, proof: object = {}, more: object[] = []): Promise<Pod> {
+export function injected(profile: string, proof: object = {}, more: object[] = []): Pod {
   const bare: Pod & { apiVersion: string; kind: string } = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -36,7 +36,7 @@ export async function injected(profile: string, proof: object = {}, more: object
       containers: [{ name: 'web', image: 'example/web' }],
     },
   };
-  return patched(bare, (await answerTo(bare, contextFor(profile, proof, more))).patch);
+  return patched(bare, answerTo(bare, contextFor(profile, proof, more)).patch);
 }
 
 /** A copy of a pod with a change. The copy has two additional volumes, which changes can mount. */

@@ -131,7 +131,7 @@ export async function compare(
   if (typeof bare === 'string') return bare;
   const byPolicy = await stored(cluster, where, bare);
   assert.ok(typeof byPolicy !== 'string', `${byPolicy}: ${JSON.stringify(bare)}`);
-  const { decision, patch } = await answerTo(bare, context, request);
+  const { decision, patch } = answerTo(bare, context, request);
   const answered = patched(bare, patch);
   if (reasonOf(byPolicy) !== undefined) return { bare, byPolicy, byWebhook: undefined, decision, answered };
   const isAsked = hasStatus(bare) ? decision.reason !== 'not-opted-in' : !unasked.includes(decision.reason);
