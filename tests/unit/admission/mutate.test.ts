@@ -153,4 +153,6 @@ test('a valid, empty or absent label: no warning', () => {
     assert.deepEqual(warningsFor(label), [], String(label));
   }
   assert.deepEqual(warningsFor('mine', policyOf({ profiles: [{ name: 'mine' }] })), []);
+  const { decision } = reviewNamespace(namespaceReview(namespaceWith('cilium.linkerd')), policyOf());
+  assert.deepEqual([decision.profile, decision.profiles], ['cilium.linkerd', ['cilium', 'linkerd']]);
 });
