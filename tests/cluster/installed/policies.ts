@@ -34,11 +34,10 @@ export async function installPolicy(
   name: string,
   reinvocationPolicy: 'IfNeeded' | 'Never' = 'IfNeeded',
 ): Promise<void> {
-  const [object, binding] = policyObjects(policy, {
-    ...matchConstraints,
-    namespaceSelector: { ...namespaceSelector, matchLabels: { [group]: name } },
-  });
-  const spec = { ...object?.spec, reinvocationPolicy };
+  const [object, binding] = policyObjects(policy);
+  const ofGroup = { ...namespaceSelector, matchLabels: { [group]: name } };
+  const constraints = { ...matchConstraints, namespaceSelector: ofGroup };
+  const spec = { ...object?.spec, reinvocationPolicy, matchConstraints: constraints };
   await cluster.api.post(`${registration}mutatingadmissionpolicies`, { ...object, metadata: { name }, spec });
   const own = { ...binding, metadata: { name }, spec: { policyName: name } };
   await cluster.api.post(`${registration}mutatingadmissionpolicybindings`, own);
