@@ -1,3 +1,4 @@
+import { stringify } from 'yaml';
 import {
   installedPolicies,
   podInfoVolume,
@@ -12,7 +13,14 @@ import { checkNameOf, type Profile } from '../profiles/types.ts';
 import { counted } from '../proof/resources.ts';
 import { allOf, anyOf, applies, type Cel, inPlace, ofProfiles, text, textList } from './cel.ts';
 import { checksCel } from './checks.ts';
-import { conditionsOf, hasStatus, isRecorded, matchConstraints, ofANetwork } from './conditions.ts';
+import {
+  conditionsOf,
+  hasStatus,
+  isRecorded,
+  leftByThePolicy,
+  matchConstraints,
+  ofANetwork,
+} from './conditions.ts';
 import { containerVariables } from './container.ts';
 import { isCurrent } from './current.ts';
 import { idVariables, redirectsOf } from './ids.ts';
@@ -174,3 +182,19 @@ export function policyObjects(policy: Policy): PolicyObject[] {
     },
   ];
 }
+
+const yaml = (value: object): string => stringify(value, { lineWidth: 120, version: '1.1' });
+
+/** The mutating policy for a configuration and the policy's binding, as YAML in a stable order. */
+export const policiesYaml = (policy: Policy): string => policyObjects(policy).map(yaml).join('---\n');
+
+/**
+ * The JSON patch for the mutating webhook beside a mutating policy: few pods need the webhook then, and the policy over
+ * the final pod refuses those if the webhook does not answer.
+ */
+export const webhookPatch = (): string =>
+  yaml([
+    { op: 'replace', path: '/webhooks/0/failurePolicy', value: 'Ignore' },
+    { op: 'replace', path: '/webhooks/0/timeoutSeconds', value: 2 },
+    { op: 'add', path: '/webhooks/0/matchConditions/-', value: leftByThePolicy },
+  ]);
