@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parsePolicy } from '../../webhook/config/load.ts';
-import { policiesYaml, webhookPatch } from '../../webhook/core/policies/yaml.ts';
+import { policiesYaml, webhookPatch } from '../../webhook/core/policies/policy.ts';
 import { errorCodes } from '../../webhook/lib/errors.ts';
 import { flagList, metricList } from './lists.ts';
 import { fillConditions, fillPolicy, profileList } from './profiles.ts';

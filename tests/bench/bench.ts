@@ -1,6 +1,5 @@
 /** `npm run bench`: compares a decision with parsing its review, and the server with a bare `node:https` server. */
-import { admit } from '../../webhook/admission/mutate.ts';
-import { decodePodRequest } from '../../webhook/admission/review.ts';
+import { mutate } from '../../webhook/admission/mutate.ts';
 import { parseConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/core/profiles/policy.ts';
 import { recorded } from '../support/reviews.ts';
@@ -23,10 +22,10 @@ function time(call: () => void): number {
 
 function decisions(): Row[] {
   const policy = new Policy(parseConfiguration());
-  const namespace = { labels: { 'cni-gate.io/profile': 'cilium.linkerd' } };
+  const namespaces = { facts: () => ({ labels: { 'cni-gate.io/profile': 'cilium.linkerd' } }) };
   const parse = time(() => JSON.parse(body));
   const whole = time(() => {
-    const { review } = admit(decodePodRequest(JSON.parse(body)), { policy, namespace });
+    const { review } = mutate(JSON.parse(body), { policy, namespaces });
     JSON.stringify(review);
   });
   console.log(`parse a review of ${body.length} bytes           ${parse.toFixed(1)} us   1.00`);

@@ -48,7 +48,7 @@ const noPods: string[] = [];
 for (const { name, golden } of cases) {
   test(name, async () => {
     const { pod, request } = beginningOf(golden);
-    const { decision, patch } = await answerTo(pod, contextOf(golden), request);
+    const { decision, patch } = answerTo(pod, contextOf(golden), request);
     const { outcome, reason } = decision;
     // opting out is forbidden only by the component no-opt-out, which is not installed here
     if (
@@ -69,7 +69,7 @@ for (const { name, golden } of cases) {
       : /^stored$/;
     assert.match(asItLeft.said, expected);
     if (asItLeft.stored !== undefined) {
-      const again = await answerTo(asItLeft.stored, contextOf(golden), request);
+      const again = answerTo(asItLeft.stored, contextOf(golden), request);
       assert.deepEqual(again.patch, [], 'it is patched again as the API server stores it');
     }
     // a pod of a DaemonSet in a user's own profile passes the policy only with the annotation that cni-gate adds
@@ -136,12 +136,12 @@ async function verdict(where: string, { metadata, spec }: Pod): Promise<{ said: 
 
 const tampered = 'tampered';
 await makeNamespace(cluster, tampered, { [profileLabel]: 'cilium' });
-const plain = await injected('cilium.multus');
+const plain = injected('cilium.multus');
 /** A pod of a profile whose witness is the kubelet. */
-const witnessed = await injected('cilium.seen');
+const witnessed = injected('cilium.seen');
 /** Pods whose checks are repeated. */
-const watched = await injected('cilium.watched');
-const logged = await injected('cilium.logged');
+const watched = injected('cilium.watched');
+const logged = injected('cilium.logged');
 
 for (const [from, cases] of [
   [plain, refused] as const,
@@ -163,7 +163,7 @@ test('taken: the kubelet as witness', () => tryPod(cluster, tampered, witnessed)
 test('taken: repeated checks', async () => {
   for (const interval of ['2m', '9999ms', '1h']) {
     const profile = { name: 'often', proof: { witness: 'kubelet', continuous: { interval } } };
-    await tryPod(cluster, tampered, await injected('cilium.often', {}, [profile]));
+    await tryPod(cluster, tampered, injected('cilium.often', {}, [profile]));
   }
   await tryPod(cluster, tampered, logged);
 });
@@ -175,7 +175,7 @@ test('refused: a readiness probe of rechecks that only log', async () => {
 });
 
 test('taken: proof.mode warn, as the annotation says', async () => {
-  await tryPod(cluster, tampered, await injected('cilium.multus', { mode: 'warn' }));
+  await tryPod(cluster, tampered, injected('cilium.multus', { mode: 'warn' }));
 });
 
 for (const [what, change] of taken)

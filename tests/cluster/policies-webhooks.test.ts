@@ -84,7 +84,7 @@ const checksOf = ({ spec }: Pod): string =>
 async function assertProved(stored: Pod, ...checks: string[]): Promise<void> {
   assert.equal(stored.spec.initContainers?.[0]?.name, validatorContainer);
   for (const check of checks) assert.match(checksOf(stored), new RegExp(`"${check}"`));
-  assert.deepEqual((await answerTo(stored, context, { namespace: where })).patch, []);
+  assert.deepEqual(answerTo(stored, context, { namespace: where }).patch, []);
 }
 
 async function countingCalls<T>(act: () => Promise<T>): Promise<[T, number]> {

@@ -3,7 +3,7 @@ import type { Operation } from 'fast-json-patch';
 import { type Document, parseDocument } from 'yaml';
 import type { MutateContext } from '../../webhook/admission/mutate.ts';
 import { FixedNamespaces } from '../../webhook/core/facts/namespace.ts';
-import type { Pod } from '../../webhook/core/facts/pod.ts';
+import type { Pod, PodSpec } from '../../webhook/core/facts/pod.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { version } from '../../webhook/lib/version.ts';
 import { policyOf } from '../support/configurations.ts';
@@ -12,13 +12,14 @@ import { recorded } from '../support/reviews.ts';
 /** The answer that a case expects. */
 export interface Expectation {
   outcome: string;
-  reason: string;
+  /** Absent: `profile-applies`. */
+  reason?: string;
   /** The profiles that apply to the pod. Outcome, reason and profiles are also the audit annotations of the answer. */
   profiles?: string;
   warnings?: string[];
   message?: string;
-  /** The JSON Patch: each operation is `OP PATH` with its value, and injected values are abbreviated (injected.ts). */
-  patch: unknown;
+  /** The JSON Patch, if any: each operation is `OP PATH` with its value; injected values are abbreviated. */
+  patch?: unknown;
 }
 
 /** A later call for the same pod: what others changed since the last answer, and the expected answer. */
@@ -43,7 +44,8 @@ export interface GoldenCase {
   ownNamespace?: string;
   /** Fields of the AdmissionReview's request that differ from those of a pod's creation. */
   request?: Record<string, unknown>;
-  pod?: Pod;
+  /** Fields that differ from those of an ordinary pod, {@link ordinaryPod}. */
+  pod?: { metadata?: Pod['metadata']; spec?: Partial<PodSpec> };
   /** The name of a recorded review, instead of a pod. */
   review?: string;
   expect?: Expectation | null;
@@ -65,17 +67,19 @@ export function readCase(file: URL): { golden: GoldenCase; document: Document } 
   return { golden, document };
 }
 
+const ordinaryPod: Pod = {
+  metadata: { name: 'web' },
+  spec: { containers: [{ name: 'app', image: 'registry.example/app:1' }] },
+};
+
 /** The pod of a case, and the other fields of its first request. */
 export function beginningOf(golden: GoldenCase): { pod: Pod; request: Record<string, unknown> } {
   const { object, ...request } =
-    golden.review === undefined ? { object: undefined } : requestOf(golden.review);
-  const pod = golden.pod ?? object;
-  if (pod === undefined) throw new Error('a case needs a pod or a review');
+    golden.review === undefined ? { object: ordinaryPod } : recorded(golden.review).request;
+  const pod = { ...object, ...golden.pod, spec: { ...object.spec, ...golden.pod?.spec } };
   const withVersion: Pod = JSON.parse(JSON.stringify(pod).replaceAll('<version>', version));
   return { pod: withVersion, request: { ...request, namespace: nameOf(golden), ...golden.request } };
 }
-
-const requestOf = (name: string): { object: Pod } & Record<string, unknown> => recorded(name).request;
 
 const nameOf = (golden: GoldenCase): string => golden.namespace?.name ?? 'shop';
 

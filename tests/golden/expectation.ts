@@ -1,25 +1,32 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual as same } from 'node:util';
 import type { Operation } from 'fast-json-patch';
+import { parse } from 'yaml';
 import { version } from '../../webhook/lib/version.ts';
 import type { Answer } from '../support/answers.ts';
 import type { Expectation } from './case.ts';
-import { abbreviated } from './injected.ts';
+
+type Fields = Record<string, unknown>;
+
+const ordinary: { container: Fields; usual: Fields; variables: Fields[]; volume: Fields } = parse(
+  readFileSync(new URL('./injected.yaml', import.meta.url), 'utf8'),
+);
 
 /** An answer in the form in which cases expect it. */
 export function expectationOf({ decision, response, patch }: Answer): Expectation {
   const { outcome, reason } = decision;
   const { profiles, ...audit } = response.auditAnnotations ?? {};
   assert.deepEqual(audit, { outcome, reason }, 'the audit annotations');
-  const reported = {
+  const { patch: operations, ...rest } = withPlaceholders({
     outcome,
-    reason,
+    ...(reason !== 'profile-applies' && { reason }),
     ...(profiles !== undefined && { profiles }),
     ...(response.warnings !== undefined && { warnings: response.warnings }),
     ...(response.status !== undefined && { message: response.status.message }),
     patch,
-  };
-  const { patch: operations, ...rest } = withPlaceholders(reported);
-  return { ...rest, patch: operations.map(shortOperation) };
+  });
+  return { ...rest, ...(operations.length > 0 && { patch: operations.map(shortOperation) }) };
 }
 
 /** An operation as `OP PATH` with its value; `remove PATH` and `move FROM PATH` have no value. */
@@ -40,3 +47,43 @@ function withPlaceholders<T>(value: T): T {
     .replaceAll(/(the configuration has: )[^"()]*?(?= \(|")/g, '$1<profiles>');
   return JSON.parse(text) as T;
 }
+
+/**
+ * A value of a patch in which injected values are abbreviated. Of the init container, its checks remain, and the fields
+ * that differ from those in `injected.yaml`. A field that the container lacks is null. If a variable has the same value
+ * as in that file, only its name remains. Different containers never have the same short form, and no other value of a
+ * pod has `checks`. The volume of that file becomes `injected: volume`.
+ */
+function abbreviated(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(abbreviated);
+  if (!isFields(value)) return value;
+  if (same(value, ordinary.volume)) return { injected: 'volume' };
+  const { env, ...rest } = value;
+  const [checks, ...variables] = Array.isArray(env) ? env : [];
+  if (value.name === ordinary.container.name && isPlainVariable(checks)) {
+    const container = { ...rest, env: variables.map(nameOrVariable) };
+    return { checks: checks.value, ...difference(container, ordinary.container) };
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, abbreviated(inner)]));
+}
+
+const nameOrVariable = (variable: Fields): unknown =>
+  ordinary.variables.some((usual) => same(usual, variable)) ? variable.name : variable;
+
+/** The fields of `actual` that differ from those of `base`, and null for fields that only `base` has. */
+function difference(actual: Fields, base: Fields): Fields {
+  const result: Fields = {};
+  for (const key of new Set([...Object.keys(base), ...Object.keys(actual)])) {
+    const [seen, expected] = [actual[key], base[key]];
+    if (same(seen, expected)) continue;
+    if (isFields(seen) && isFields(expected)) result[key] = difference(seen, expected);
+    else result[key] = seen !== undefined && same(seen, ordinary.usual[key]) ? 'usual' : (seen ?? null);
+  }
+  return result;
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isPlainVariable = (variable: unknown): variable is { value: string } =>
+  isFields(variable) && same(Object.keys(variable), ['name', 'value']) && variable.name === 'CNI_GATE_CHECKS';

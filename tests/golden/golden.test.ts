@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { suite, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { Document } from 'yaml';
+import { type Document, isCollection, isPair, isScalar, type Pair, visit, type YAMLMap } from 'yaml';
 import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { type Answer, answerTo, patched } from '../support/answers.ts';
 import { assertSettled, assertSound } from '../support/invariants.ts';
@@ -18,44 +18,59 @@ import { expectationOf } from './expectation.ts';
 const folder = new URL('./cases/', import.meta.url);
 const update = process.env.UPDATE_GOLDEN === '1';
 
-suite('golden cases', { concurrency: true }, () => {
+suite('golden cases', () => {
   for (const name of readdirSync(folder).sort()) {
     test(basename(name, '.yaml'), () => holds(new URL(name, folder)));
   }
 });
 
-async function holds(file: URL): Promise<void> {
+function holds(file: URL): void {
   const { golden, document } = readCase(file);
   const { pod, request } = beginningOf(golden);
   const context = contextOf(golden);
-  const ask = (asked: Pod): Promise<Answer> => answerTo(asked, context, request);
-  let changed = false;
+  const ask = (asked: Pod): Answer => answerTo(asked, context, request);
+  const answers: Answered[] = [];
+  let differs = false;
   let current = pod;
   const calls = [{ expect: golden.expect }, ...(golden.calls ?? [])];
   for (const [index, call] of calls.entries()) {
     current = patched(current, 'others' in call ? (call.others ?? []) : []);
-    const answer = await ask(current);
+    const answer = ask(current);
     const seen = expectationOf(answer);
     const place = index === 0 ? ['expect'] : ['calls', index - 1, 'expect'];
-    changed = compare(call.expect, seen, document, place) || changed;
+    answers.push({ place, seen });
+    differs ||= !isDeepStrictEqual(call.expect, seen);
+    assert.ok(
+      update || call.expect,
+      `no ${place.join('.')} in this case: run with UPDATE_GOLDEN=1, and read`,
+    );
+    if (!update) assert.deepEqual(seen, call.expect);
     current = assertSound(current, answer, context.policy);
-    await assertSettled(current, answer, ask);
+    assertSettled(current, answer, ask);
   }
-  if (changed) writeFileSync(file, document.toString({ lineWidth: 0 }));
+  if (!differs) return;
+  write(answers, document);
+  writeFileSync(file, document.toString({ lineWidth: 0 }));
 }
 
-/** Returns whether the document was changed: only with `UPDATE_GOLDEN=1`, and only if the answer differs. */
-function compare(
-  expected: Expectation | null | undefined,
-  seen: Expectation,
-  document: Document,
-  place: (string | number)[],
-): boolean {
-  if (update && !isDeepStrictEqual(expected, seen)) {
-    document.setIn(place, document.createNode(seen));
-    return true;
+interface Answered {
+  place: (string | number)[];
+  seen: Expectation;
+}
+
+/** Writes the answers into the document. One that a later call gets again becomes an alias. */
+function write(answers: Answered[], document: Document): void {
+  for (const [at, { place, seen }] of answers.entries()) {
+    const earlier = answers.slice(1, at).find((one) => isDeepStrictEqual(one.seen, seen));
+    const node = document.createNode(seen);
+    visit(node, { Pair: onOneLine });
+    const before = earlier && (document.getIn(earlier.place, true) as YAMLMap);
+    document.setIn(place, before ? document.createAlias(before, seen.outcome) : node);
   }
-  assert.ok(expected, `no ${place.join('.')} in this case: run with UPDATE_GOLDEN=1, and read`);
-  assert.deepEqual(seen, expected);
-  return false;
+}
+
+/** Writes a map or list of plain values on one line, as people write the rest of a case. */
+function onOneLine(_: unknown, { key, value }: Pair): void {
+  if (!isCollection(value) || ['patch', 'warnings'].includes(String(key))) return;
+  value.flow = value.items.every((item) => isScalar(isPair(item) ? item.value : item));
 }

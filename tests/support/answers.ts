@@ -1,6 +1,5 @@
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import type { Decision } from '../../webhook/admission/mutate.ts';
-import { type MutateContext, mutate } from '../../webhook/admission/mutate.ts';
+import { type Decision, type MutateContext, mutate } from '../../webhook/admission/mutate.ts';
 import type { AdmissionResponse } from '../../webhook/admission/review.ts';
 import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { patchOf, reviewOf } from './reviews.ts';
@@ -18,13 +17,9 @@ export function copyOf<T>(value: T): T {
 }
 
 /** Calls `mutate()` for a pod. @param request fields that differ from those of a creation in namespace `shop` */
-export async function answerTo(
-  pod: Pod,
-  context: MutateContext,
-  request: Record<string, unknown> = {},
-): Promise<Answer> {
+export function answerTo(pod: Pod, context: MutateContext, request: Record<string, unknown> = {}): Answer {
   const review = reviewOf(copyOf(pod), request);
-  const { decision, review: answer } = await mutate(review, context);
+  const { decision, review: answer } = mutate(review, context);
   return { decision, response: answer.response, patch: patchOf(answer.response) };
 }
 

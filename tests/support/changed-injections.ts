@@ -26,7 +26,7 @@ export const contextFor = (profile: string, proof: object = {}, more: object[] =
 });
 
 /** A pod that requests a network, after the proof of a profile was injected. @param more further profiles */
-export async function injected(profile: string, proof: object = {}, more: object[] = []): Promise<Pod> {
+export function injected(profile: string, proof: object = {}, more: object[] = []): Pod {
   const bare: Pod & { apiVersion: string; kind: string } = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -36,7 +36,7 @@ export async function injected(profile: string, proof: object = {}, more: object
       containers: [{ name: 'web', image: 'example/web' }],
     },
   };
-  return patched(bare, (await answerTo(bare, contextFor(profile, proof, more))).patch);
+  return patched(bare, answerTo(bare, contextFor(profile, proof, more)).patch);
 }
 
 /** A copy of a pod with a change. The copy has two additional volumes, which changes can mount. */
@@ -126,20 +126,11 @@ const otherImage = (change: (image: string) => string): Change => {
   return (_, it) => Object.assign(it, { image: change(it.image ?? '') });
 };
 
-const [notAsWritten, lacksChecks, otherWay] = [
-  /is not as cni-gate writes it/,
-  /has other checks/,
-  /started in another way/,
-];
-const [otherVariables, otherVolumes, moreRights] = [
-  /has other variables/,
-  /has other volumes/,
-  /has more rights/,
-];
-
-const noLoader = [
+/** Variables that change what the container runs or proves. */
+const variables = [
   ...['NODE_OPTIONS', 'NODE_PATH', 'NODE_V8_COVERAGE', 'LD_PRELOAD', 'LD_LIBRARY_PATH', 'LD_AUDIT'],
-  ...['LD_BIND_NOW', 'GLIBC_TUNABLES', 'GCONV_PATH', 'OPENSSL_CONF', 'OPENSSL_MODULES'],
+  ...['LD_BIND_NOW', 'GLIBC_TUNABLES', 'GCONV_PATH', 'OPENSSL_CONF', 'OPENSSL_MODULES', 'CNI_GATE_OTHER'],
+  ...[env.podIPs, env.networks, env.podNamespace, env.networkStatusFile],
 ];
 
 /** Paths where a volume could replace the program or its inputs, also in unusual spellings. */
@@ -150,147 +141,134 @@ const paths = [
   ...['/dev', '/proc/net', '/etc/ssl', '/var/run/secrets/../../../sys', '/var/run/secrets'],
 ];
 
+type Refused = readonly [what: string, change: Change, message: RegExp];
+
+const because = (message: RegExp, changes: Record<string, Change>): Refused[] =>
+  Object.entries(changes).map(([what, change]) => [what, change, message]);
+
+const without = (key: string): Change => {
+  return (_, it) => Reflect.deleteProperty(it, key);
+};
+
+const [otherWay, otherVariables] = [/started in another way/, /has other variables/];
+
 /** Changes that the policy refuses with these messages. A later call of the webhook undoes the changes. */
-export const refused: readonly [what: string, change: Change, message: RegExp][] = [
-  [
-    'the annotation is gone',
-    ({ metadata }) => Reflect.deleteProperty(metadata.annotations ?? {}, statusAnnotation),
-    /has no annotation cni-gate\.io\/status/,
-  ],
-  ['the annotation is no JSON', status(() => 'yes'), notAsWritten],
-  ['the annotation goes on after the checks', status((text) => text.replace(/}$/, ',"a":1}')), notAsWritten],
-  [
-    'the annotation ends as without checks',
-    status((text) => text.replace(/}$/, ',"checks":[]}')),
-    notAsWritten,
-  ],
-  ['text that ends as without checks', status(() => 'x"checks":[]}'), notAsWritten],
-  ['no checks are named', endOfStatus('"profiles":[],"checks":[]'), /names no checks/],
-  [
-    'a profile of the annotation is not that of the label',
-    endOfStatus('"profiles":["aws-vpc-cni"],"checks":["address","gateway","roundTrip","interfaces"]'),
-    notAsWritten,
-  ],
-  [
-    'the label is gone',
-    ({ metadata }) => Reflect.deleteProperty(metadata.labels ?? {}, profileLabel),
-    notAsWritten,
-  ],
-  ['the init container is gone', ({ spec }) => spec.initContainers?.shift(), /is "migrate", not/],
-  ['all init containers are gone', ({ spec }) => delete spec.initContainers, /is missing, not/],
-  ['another stands before it', ({ spec }) => spec.initContainers?.reverse(), /is "migrate", not/],
-  ['another image', otherImage(() => 'example/true'), /has the image "example\/true"/],
-  [
-    'an image of a like name',
-    otherImage((image) => image.replace('-validator:', '-validator-2:')),
-    /has the image/,
-  ],
-  ["the server's image", otherImage((image) => image.replace('-validator:', ':')), /has the image/],
-  ['a registry with a port', otherImage(() => 'ghcr.io:5000/cni-gate/cni-gate-validator:1'), /has the image/],
-  ['another command', sets({ command: ['true'] }), otherWay],
-  ['other arguments', sets({ args: ['--version'] }), otherWay],
-  ['no arguments', (_, it) => Reflect.deleteProperty(it, 'args'), otherWay],
-  ['another folder', sets({ workingDir: '/tmp' }), otherWay],
-  ['a sidecar of it', sets({ restartPolicy: 'Always' }), otherWay],
-  ['variables from elsewhere', sets({ envFrom: [{ secretRef: { name: 'x' } }] }), otherWay],
-  ['a port of the node', sets({ ports: [{ containerPort: 80, hostPort: 80 }] }), otherWay],
-  ['a disk of the node', sets({ volumeDevices: [{ name: 'disk', devicePath: '/dev/disk' }] }), otherWay],
-  ['another file for its message', sets({ terminationMessagePath: '/tmp/x' }), otherWay],
-  ['its log as its message', sets({ terminationMessagePolicy: 'FallbackToLogsOnError' }), otherWay],
-  ['no checks', (_, { env: all }) => all?.splice(0, 1), lacksChecks],
-  ['fewer checks', checks(() => '[{"profile":"cilium","address":{"timeout":"10s"}}]'), lacksChecks],
-  ['an empty list of checks', checks(() => '[]'), lacksChecks],
-  ['checks given twice', adds(env.checks), lacksChecks],
-  [
-    'a check that the annotation does not name',
-    checks((text) =>
+export const refused: readonly Refused[] = [
+  ...because(/has no annotation cni-gate\.io\/status/, {
+    'the annotation is gone': ({ metadata }) =>
+      Reflect.deleteProperty(metadata.annotations ?? {}, statusAnnotation),
+  }),
+  ...because(/is not as cni-gate writes it/, {
+    'the annotation is no JSON': status(() => 'yes'),
+    'the annotation goes on after the checks': status((text) => text.replace(/}$/, ',"a":1}')),
+    'the annotation ends as without checks': status((text) => text.replace(/}$/, ',"checks":[]}')),
+    'text that ends as without checks': status(() => 'x"checks":[]}'),
+    'a profile of the annotation is not that of the label': endOfStatus(
+      '"profiles":["aws-vpc-cni"],"checks":["address","gateway","roundTrip","interfaces"]',
+    ),
+    'the label is gone': ({ metadata }) => Reflect.deleteProperty(metadata.labels ?? {}, profileLabel),
+  }),
+  ...because(/names no checks/, { 'no checks are named': endOfStatus('"profiles":[],"checks":[]') }),
+  ...because(/is "migrate", not/, {
+    'the init container is gone': ({ spec }) => spec.initContainers?.shift(),
+    'another stands before it': ({ spec }) => spec.initContainers?.reverse(),
+  }),
+  ...because(/is missing, not/, {
+    'all init containers are gone': ({ spec }) => delete spec.initContainers,
+  }),
+  ...because(/has the image "example\/true"/, { 'another image': otherImage(() => 'example/true') }),
+  ...because(/has the image/, {
+    'an image of a like name': otherImage((image) => image.replace('-validator:', '-validator-2:')),
+    "the server's image": otherImage((image) => image.replace('-validator:', ':')),
+    'a registry with a port': otherImage(() => 'ghcr.io:5000/cni-gate/cni-gate-validator:1'),
+  }),
+  ...because(otherWay, {
+    'another command': sets({ command: ['true'] }),
+    'other arguments': sets({ args: ['--version'] }),
+    'no arguments': without('args'),
+    'another folder': sets({ workingDir: '/tmp' }),
+    'a sidecar of it': sets({ restartPolicy: 'Always' }),
+    'variables from elsewhere': sets({ envFrom: [{ secretRef: { name: 'x' } }] }),
+    'a port of the node': sets({ ports: [{ containerPort: 80, hostPort: 80 }] }),
+    'a disk of the node': sets({ volumeDevices: [{ name: 'disk', devicePath: '/dev/disk' }] }),
+    'another file for its message': sets({ terminationMessagePath: '/tmp/x' }),
+    'its log as its message': sets({ terminationMessagePolicy: 'FallbackToLogsOnError' }),
+  }),
+  ...because(/has other checks/, {
+    'no checks': (_, { env: all }) => all?.splice(0, 1),
+    'fewer checks': checks(() => '[{"profile":"cilium","address":{"timeout":"10s"}}]'),
+    'an empty list of checks': checks(() => '[]'),
+    'checks given twice': adds(env.checks),
+    'a check that the annotation does not name': checks((text) =>
       text.replace(']', ',{"profile":"cilium","reach":{"host":"a","port":1,"timeout":"10s"}}]'),
     ),
-    lacksChecks,
-  ],
-  [
-    'checks of a profile that does not exist',
-    checks((text) => text.replaceAll('cilium', 'nope')),
-    lacksChecks,
-  ],
-  [
-    'checks as nested keys',
-    checks((text) => `[{"profile":"cilium","x":{"timeout":"10s","of":${text}}}]`),
-    lacksChecks,
-  ],
-  [
-    'checks in a text',
-    checks((text) => `[{"profile":"cilium","address":{"timeout":"10s","x":${JSON.stringify(text)}}}]`),
-    lacksChecks,
-  ],
-  ['a time-out of 1 ms', checks((text) => text.replace('10s', '1ms')), lacksChecks],
-  ['no time-out', checks((text) => text.replace('"timeout":"10s"', '')), lacksChecks],
-  ['a mode that is not recorded', adds(env.mode, 'warn'), otherVariables],
-  ['addresses of another field', takesFrom(env.podIPs, 'status.hostIPs'), otherVariables],
-  ['addresses of the node from another field', takesFrom(env.nodeIPs, 'status.podIPs'), otherVariables],
-  ['networks of another annotation', takesFrom(env.networks, "metadata.annotations['x']"), otherVariables],
-  ['a variable of its own is gone', (_, { env: all }) => all?.splice(1, 1), otherVariables],
-  ...[...noLoader, 'CNI_GATE_OTHER', env.podIPs, env.networks, env.podNamespace, env.networkStatusFile].map(
-    (name): [string, Change, RegExp] => [`variable ${name}`, adds(name), otherVariables],
-  ),
-  ...paths.map((path): [string, Change, RegExp] => [`a volume at ${path}`, mounts(path), otherVolumes]),
-  ['its volume is not mounted', sets({ volumeMounts: [] }), otherVolumes],
-  [
-    'its volume is another',
-    (_, { volumeMounts }) => Object.assign(volumeMounts?.[0] ?? {}, { name: 'x' }),
-    otherVolumes,
-  ],
-  ['its volume has another file', volume({ downwardAPI: { items: [], defaultMode: 420 } }), otherVolumes],
-  ['no seccomp profile', rights({ seccompProfile: { type: 'Unconfined' } }), moreRights],
-  ['root', rights({ runAsNonRoot: false, runAsUser: 0 }), moreRights],
-  ['a root that can be written', rights({ readOnlyRootFilesystem: false }), moreRights],
-  ['privileges', rights({ privileged: true, allowPrivilegeEscalation: true }), moreRights],
-  ['a way to privileges', rights({ allowPrivilegeEscalation: true }), moreRights],
-  ['a capability', rights({ capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } }), moreRights],
-  ['no capability dropped', rights({ capabilities: null }), moreRights],
-  [
-    'a mask of /proc taken off',
-    (pod, it) => {
+    'checks of a profile that does not exist': checks((text) => text.replaceAll('cilium', 'nope')),
+    'checks as nested keys': checks((text) => `[{"profile":"cilium","x":{"timeout":"10s","of":${text}}}]`),
+    'checks in a text': checks(
+      (text) => `[{"profile":"cilium","address":{"timeout":"10s","x":${JSON.stringify(text)}}}]`,
+    ),
+    'a time-out of 1 ms': checks((text) => text.replace('10s', '1ms')),
+    'no time-out': checks((text) => text.replace('"timeout":"10s"', '')),
+  }),
+  ...because(otherVariables, {
+    'a mode that is not recorded': adds(env.mode, 'warn'),
+    'addresses of another field': takesFrom(env.podIPs, 'status.hostIPs'),
+    'addresses of the node from another field': takesFrom(env.nodeIPs, 'status.podIPs'),
+    'networks of another annotation': takesFrom(env.networks, "metadata.annotations['x']"),
+    'a variable of its own is gone': (_, { env: all }) => all?.splice(1, 1),
+    ...Object.fromEntries(variables.map((name) => [`variable ${name}`, adds(name)])),
+  }),
+  ...because(/has other volumes/, {
+    ...Object.fromEntries(paths.map((path) => [`a volume at ${path}`, mounts(path)])),
+    'its volume is not mounted': sets({ volumeMounts: [] }),
+    'its volume is another': (_, { volumeMounts }) => Object.assign(volumeMounts?.[0] ?? {}, { name: 'x' }),
+    'its volume has another file': volume({ downwardAPI: { items: [], defaultMode: 420 } }),
+  }),
+  ...because(/has more rights/, {
+    'no seccomp profile': rights({ seccompProfile: { type: 'Unconfined' } }),
+    root: rights({ runAsNonRoot: false, runAsUser: 0 }),
+    'a root that can be written': rights({ readOnlyRootFilesystem: false }),
+    privileges: rights({ privileged: true, allowPrivilegeEscalation: true }),
+    'a way to privileges': rights({ allowPrivilegeEscalation: true }),
+    'a capability': rights({ capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } }),
+    'no capability dropped': rights({ capabilities: null }),
+    'a mask of /proc taken off': (pod, it) => {
       Object.assign(pod.spec, { hostUsers: false });
       rights({ procMount: 'Unmasked' })(pod, it);
     },
-    moreRights,
-  ],
-  ['no AppArmor profile', rights({ appArmorProfile: { type: 'Unconfined' } }), moreRights],
-  ['a privileged SELinux type', rights({ seLinuxOptions: { type: 'spc_t' } }), moreRights],
-  ['no security context', (_, it) => Reflect.deleteProperty(it, 'securityContext'), moreRights],
-  [
-    "an image of its own that is not in the list, as a network's own validator",
-    ownValidator('example/true'),
-    /no other container of this pod has/,
-  ],
+    'no AppArmor profile': rights({ appArmorProfile: { type: 'Unconfined' } }),
+    'a privileged SELinux type': rights({ seLinuxOptions: { type: 'spc_t' } }),
+    'no security context': without('securityContext'),
+  }),
+  ...because(/no other container of this pod has/, {
+    "an image of its own that is not in the list, as a network's own validator": ownValidator('example/true'),
+  }),
 ];
 
 const probe = (fields: object): Change => {
   return (_, it) => Object.assign(it, { startupProbe: { ...(it.startupProbe as object), ...fields } });
 };
-const otherProbe = /has another probe/;
 
 /** Changes that the policy refuses in a pod whose witness is the kubelet. */
-export const refusedWithWitness: typeof refused = [
-  [
-    'no sidecar of it',
-    (_, it) => ['restartPolicy', 'startupProbe'].map((key) => Reflect.deleteProperty(it, key)),
-    otherWay,
-  ],
-  ['no probe', (_, it) => Reflect.deleteProperty(it, 'startupProbe'), otherProbe],
-  ['a probe of another port', probe({ tcpSocket: { port: 15_006 } }), otherProbe],
-  ['a probe of another host', probe({ tcpSocket: { port: 14_040, host: '127.0.0.1' } }), otherProbe],
-  ["a probe by Istio's agent", probe({ tcpSocket: null, httpGet: { port: 15_020 } }), otherProbe],
-  ['a probe that runs a command', probe({ tcpSocket: null, exec: { command: ['true'] } }), otherProbe],
-  ['a probe that ends before the checks', probe({ failureThreshold: 1 }), otherProbe],
-  ['a probe once an hour', probe({ periodSeconds: 3600 }), otherProbe],
-  ['a readiness probe', sets({ readinessProbe: { tcpSocket: { port: 80 } } }), otherWay],
-  [
-    'rechecks',
-    (_, it) => it.env?.splice(1, 0, { name: env.continuous, value: '{"interval":"60s","failures":3}' }),
-    otherVariables,
-  ],
+export const refusedWithWitness: readonly Refused[] = [
+  ...because(otherWay, {
+    'no sidecar of it': (_, it) =>
+      ['restartPolicy', 'startupProbe'].map((key) => Reflect.deleteProperty(it, key)),
+    'a readiness probe': sets({ readinessProbe: { tcpSocket: { port: 80 } } }),
+  }),
+  ...because(/has another probe/, {
+    'no probe': without('startupProbe'),
+    'a probe of another port': probe({ tcpSocket: { port: 15_006 } }),
+    'a probe of another host': probe({ tcpSocket: { port: 14_040, host: '127.0.0.1' } }),
+    "a probe by Istio's agent": probe({ tcpSocket: null, httpGet: { port: 15_020 } }),
+    'a probe that runs a command': probe({ tcpSocket: null, exec: { command: ['true'] } }),
+    'a probe that ends before the checks': probe({ failureThreshold: 1 }),
+    'a probe once an hour': probe({ periodSeconds: 3600 }),
+  }),
+  ...because(otherVariables, {
+    rechecks: (_, it) =>
+      it.env?.splice(1, 0, { name: env.continuous, value: '{"interval":"60s","failures":3}' }),
+  }),
 ];
 
 const settings = (change: (text: string) => string): Change => variableChange(env.continuous, change);
@@ -298,55 +276,41 @@ const settings = (change: (text: string) => string): Change => variableChange(en
 const readiness = (fields: object): Change => {
   return (_, it) => Object.assign(it, { readinessProbe: { ...(it.readinessProbe as object), ...fields } });
 };
-const otherReadiness = /has another readiness probe or interval/;
 
 /** Changes that the policy refuses in a pod whose checks are repeated. */
-export const refusedWithRechecks: typeof refused = [
-  ['no readiness probe', (_, it) => Reflect.deleteProperty(it, 'readinessProbe'), otherReadiness],
-  ['readiness at another port', readiness({ tcpSocket: { port: 14_040 } }), otherReadiness],
-  ['readiness at a port with more digits', readiness({ tcpSocket: { port: 1404 } }), otherReadiness],
-  [
-    'readiness of another host',
-    readiness({ tcpSocket: { port: 14_041, host: '127.0.0.1' } }),
-    otherReadiness,
-  ],
-  [
-    "readiness by Istio's agent",
-    readiness({ tcpSocket: null, httpGet: { port: 15_020, scheme: 'HTTP' } }),
-    otherReadiness,
-  ],
-  ['readiness that comes later', readiness({ initialDelaySeconds: 60 }), otherReadiness],
-  ['readiness once an hour', readiness({ periodSeconds: 3600 }), otherReadiness],
-  ['readiness that waits longer', readiness({ timeoutSeconds: 2 }), otherReadiness],
-  ['readiness at the second success', readiness({ successThreshold: 2 }), otherReadiness],
-  ['readiness that ends later', readiness({ failureThreshold: 4 }), otherReadiness],
-  ['another interval', settings((text) => text.replace('2m', '1m')), otherReadiness],
-  ['a setting that rechecks do not have', settings((text) => text.replace('}', ',"x":1}')), otherReadiness],
-  ['two ports', settings((text) => text.replace('41,', '41,"port":1,')), otherReadiness],
-  ['settings given twice', settings((text) => `${text}${text}`), otherReadiness],
-  ['a second variable', adds(env.continuous), otherReadiness],
-  ['settings without a port', settings((text) => text.replace('"port":14041,', '')), otherReadiness],
-  [
-    'no settings',
-    (_, it) => Object.assign(it, { env: it.env?.filter(({ name }) => name !== env.continuous) }),
-    otherReadiness,
-  ],
-  ['settings after the addresses', (_, { env: all }) => all?.push(...all.splice(1, 1)), otherVariables],
-  [
-    'rechecks that the annotation does not name',
-    status((text) => text.replace(',"continuous"', '')),
-    otherWay,
-  ],
-  [
-    'rechecks without a witness',
-    (pod, it) => {
+export const refusedWithRechecks: readonly Refused[] = [
+  ...because(/has another readiness probe or interval/, {
+    'no readiness probe': without('readinessProbe'),
+    'readiness at another port': readiness({ tcpSocket: { port: 14_040 } }),
+    'readiness at a port with more digits': readiness({ tcpSocket: { port: 1404 } }),
+    'readiness of another host': readiness({ tcpSocket: { port: 14_041, host: '127.0.0.1' } }),
+    "readiness by Istio's agent": readiness({ tcpSocket: null, httpGet: { port: 15_020, scheme: 'HTTP' } }),
+    'readiness that comes later': readiness({ initialDelaySeconds: 60 }),
+    'readiness once an hour': readiness({ periodSeconds: 3600 }),
+    'readiness that waits longer': readiness({ timeoutSeconds: 2 }),
+    'readiness at the second success': readiness({ successThreshold: 2 }),
+    'readiness that ends later': readiness({ failureThreshold: 4 }),
+    'another interval': settings((text) => text.replace('2m', '1m')),
+    'a setting that rechecks do not have': settings((text) => text.replace('}', ',"x":1}')),
+    'two ports': settings((text) => text.replace('41,', '41,"port":1,')),
+    'settings given twice': settings((text) => `${text}${text}`),
+    'a second variable': adds(env.continuous),
+    'settings without a port': settings((text) => text.replace('"port":14041,', '')),
+    'no settings': (_, it) =>
+      Object.assign(it, { env: it.env?.filter(({ name }) => name !== env.continuous) }),
+    'rechecks without a witness': (pod, it) => {
       status((text) => text.replace('"witness",', ''))(pod, it);
       checks((text) => text.replace(/,[{]"profile":"watched".*/, ']'))(pod, it);
       settings((text) => text.replace('"port":14041,', ''))(pod, it);
       for (const key of ['restartPolicy', 'startupProbe', 'readinessProbe']) Reflect.deleteProperty(it, key);
     },
-    otherReadiness,
-  ],
+  }),
+  ...because(otherVariables, {
+    'settings after the addresses': (_, { env: all }) => all?.push(...all.splice(1, 1)),
+  }),
+  ...because(otherWay, {
+    'rechecks that the annotation does not name': status((text) => text.replace(',"continuous"', '')),
+  }),
 ];
 
 /** Changes that the policy accepts. @param restored set if a later call of the webhook undoes the change */

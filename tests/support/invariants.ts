@@ -35,16 +35,12 @@ export function assertSound(given: Pod, { decision, response, patch }: Answer, p
 }
 
 /** Asserts that another review of the pod changes nothing, or only moves our init container back to the first place. */
-export async function assertSettled(
-  after: Pod,
-  last: Answer,
-  ask: (pod: Pod) => Promise<Answer>,
-): Promise<void> {
-  assert.deepEqual((await ask(after)).patch, [], 'the patched pod is patched again');
+export function assertSettled(after: Pod, last: Answer, ask: (pod: Pod) => Answer): void {
+  assert.deepEqual(ask(after).patch, [], 'the patched pod is patched again');
   if (!places.has(last.decision.outcome) || !hasOurs(after)) return;
   const behind = copyOf(after);
   initContainerFirst('latecomer')(behind);
-  const { patch } = await ask(behind);
+  const { patch } = ask(behind);
   const move = { op: 'move', from: '/spec/initContainers/1', path: '/spec/initContainers/0' };
   assert.deepEqual(patch, [move], 'one move is all that is needed behind another init container');
 }

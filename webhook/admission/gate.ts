@@ -49,11 +49,10 @@ export async function gate(
   }
   const { namespace, name, podUid, profiles, node } = request;
   try {
-    const found =
+    const pod =
       profiles === undefined
-        ? view.pods.pod(namespace, name, podUid)
+        ? await view.pods.pod(namespace, name, podUid)
         : { uid: '', profiles, heldSince: undefined, group: request.uid };
-    const pod = found instanceof Promise ? await found : found;
     const { decision, heldSince, tries } = decidePlacement(request, pod, view, policy, now);
     // records nothing for a dry run, or for a pod that is only in the request and may never be created
     if (pod?.uid && !request.dryRun && view.evidence.pod(pod.uid) === undefined) {
@@ -88,17 +87,15 @@ export function decidePlacement(
     return { decision: allowUnknown('pod-unknown', `pod ${podName} is not known`), tries: [] };
   const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
   const names = profiles.map(({ name }) => name);
-  const asking = {
-    ...{ key: pod.uid || podName, owner: pod.group },
-    heldSince: view.holds.refusedSince(pod, now),
-  };
-  const facts = { ...{ policy, doubts: view }, readiness: view.readiness, evidence: view.evidence };
+  const heldSince = view.holds.refusedSince(pod, now);
+  const asking = { key: pod.uid || podName, owner: pod.group, heldSince };
+  const facts = { policy, doubts: view, readiness: view.readiness, evidence: view.evidence };
   const statuses = profiles.map((profile) => networkStatus(profile, node, facts, now, asking));
   const status = decisiveStatus(statuses);
   if (status.kind === 'blocked') {
-    const heldSince = view.holds.since(pod, status, now);
+    const since = view.holds.since(pod, status, now);
     const about = { profile: status.profile, profiles: names };
-    return { decision: refuse(status, heldSince, policy, now, about), heldSince, tries: [] };
+    return { decision: refuse(status, since, policy, now, about), heldSince: since, tries: [] };
   }
   const tries = statuses.flatMap((known) => (known.kind === 'try' ? [known.profile] : []));
   const [profile = ''] = names;

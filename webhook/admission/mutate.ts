@@ -1,9 +1,8 @@
 import type { Operation } from 'fast-json-patch';
-import type { NamespaceFacts, Namespaces } from '../core/facts/namespace.ts';
+import type { NamespaceFacts } from '../core/facts/namespace.ts';
 import type { Pod } from '../core/facts/pod.ts';
 import { type EarlierCall, earlierCall, reasonText, statusText } from '../core/facts/status-annotation.ts';
 import type { Policy } from '../core/profiles/policy.ts';
-import { injectionFor } from '../core/proof/container.ts';
 import { applyOnce, patchFor, refusalPatch, removalPatch } from '../core/proof/patch.ts';
 import { planFor } from '../core/proof/plan.ts';
 import { type Exemption, exemption, isUntouchable, type Selection, select } from '../core/proof/selection.ts';
@@ -29,79 +28,56 @@ export type Reason = Exemption | ErrorCode | 'profile-applies';
 /** The decision about a pod. Its `profile` is the label's value, but only if the value names existing profiles. */
 export type Decision = AdmissionDecision<Outcome, Reason>;
 
-/** What a decision depends on besides the request. It is a snapshot, so that the decision is a pure function. */
-export interface DecisionContext {
+/** What a decision depends on besides the request. */
+export interface MutateContext {
   policy: Policy;
-  /** The facts of the pod's namespace; undefined if the namespace is unknown. */
-  namespace: NamespaceFacts | undefined;
+  namespaces: {
+    /** Undefined if the namespace is unknown. */
+    facts(name: string): NamespaceFacts | undefined;
+  };
   /** The namespace of cni-gate. */
   ownNamespace?: string | undefined;
 }
 
-/** The dependencies of `/mutate`. The policy is read for each request, because a reload replaces it. */
-export interface MutateContext extends Omit<DecisionContext, 'namespace'> {
-  namespaces: Namespaces;
-}
-
 export interface Admission {
+  request: PodRequest;
   decision: Decision;
   review: AdmissionReview;
 }
 
 /**
- * Answers the body of an admission call for a pod.
+ * Answers the body of an admission call for a pod. If the patch does not apply to the pod, the answer is a refusal.
  * @param body parsed JSON; the pod in it is changed in place
  * @throws CniGateError if the body is not a review of a pod; the answer contains every other error
  */
-export async function mutate(
-  body: unknown,
-  context: MutateContext,
-): Promise<Admission & { request: PodRequest }> {
-  const { policy, namespaces, ownNamespace } = context;
+export function mutate(body: unknown, context: MutateContext): Admission {
   const request = decodePodRequest(body);
-  let namespace: NamespaceFacts | undefined;
+  const decided = decide(request, context);
+  let answered = decided;
   try {
-    // an exempt pod must not wait for a namespace's labels, because a cluster needs such pods to recover
-    if (exemption(request, policy.daemonSets, ownNamespace) === undefined) {
-      const facts = namespaces.facts(request.namespace);
-      namespace = facts instanceof Promise ? await facts : facts;
-    }
-  } catch (error) {
-    if (!(error instanceof CniGateError)) throw error;
-    return { request, ...answer(request, refuse(policy, error, request.pod), policy) };
-  }
-  return { request, ...admit(request, { policy, namespace, ownNamespace }) };
-}
-
-/** Decides about a request, applies the patch, and answers. The request's pod is changed in place. */
-export const admit = (request: PodRequest, context: DecisionContext): Admission =>
-  answer(request, decide(request, context), context.policy);
-
-/** Answers with a decision. If its patch does not apply to the pod, the answer is a refusal. */
-function answer({ uid, pod }: PodRequest, decided: Decision, policy: Policy): Admission {
-  try {
-    if (decided.operations.length > 0) applyOnce(pod, decided.operations);
-    return { decision: decided, review: respond(uid, decided) };
+    if (decided.operations.length > 0) applyOnce(request.pod, decided.operations);
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
     const { profile } = decided;
-    const refusal = { ...refuse(policy, error), ...(profile !== undefined && { profile }) };
-    return { decision: refusal, review: respond(uid, refusal) };
+    answered = { ...refuse(context.policy, error), ...(profile !== undefined && { profile }) };
   }
+  return { request, decision: answered, review: respond(request.uid, answered) };
 }
 
-function decide(request: PodRequest, { policy, namespace, ownNamespace }: DecisionContext): Decision {
+function decide(request: PodRequest, { policy, namespaces, ownNamespace }: MutateContext): Decision {
   const { pod } = request;
   const exempt = exemption(request, policy.daemonSets, ownNamespace);
   // no patch at all, so an earlier injection stays too
   if (exempt !== undefined && isUntouchable(exempt)) return decision('skipped', exempt);
   const earlier = earlierCall(pod);
+  // an exempt pod needs no labels of its namespace, because a cluster needs such pods to recover
   if (exempt !== undefined) {
     // the policy over the final pod knows all other exemptions, but not the DaemonSets of custom profiles
     const status = exempt === 'network-daemonset' ? reasonText(exempt) : undefined;
     return leave(earlier, exempt, removalPatch(pod, earlier, status));
   }
   try {
+    const namespace = namespaces.facts(request.namespace);
     if (namespace === undefined) throw namespaceUnknown(request.namespace);
     const selection = select(pod, earlier, namespace.labels, policy);
     if (typeof selection === 'string') return leave(earlier, selection, removalPatch(pod, earlier));
@@ -139,7 +115,7 @@ function prove(
     return leave(earlier, 'no-profile-applies', operations, { profile, warnings });
   }
   const plan = planFor(request, profiles, namespace, proof);
-  const operations = patchFor(pod, earlier, selection, plan, injectionFor(plan, proof), proof);
+  const operations = patchFor(pod, earlier, selection, plan, proof);
   const changed = earlier.container >= 0 ? 'updated' : 'injected';
   return decision(
     plan.refuses ? 'warned' : operations.length === 0 ? 'current' : changed,

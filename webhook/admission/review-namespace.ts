@@ -1,5 +1,5 @@
 import { optedInTo } from '../core/facts/namespace.ts';
-import type { Policy } from '../core/profiles/policy.ts';
+import { combinedOf, type Policy } from '../core/profiles/policy.ts';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, errorPage } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
@@ -34,20 +34,18 @@ export function reviewNamespace(
 
 function decide(namespace: string, profile: string | undefined, policy: Policy): NamespaceDecision {
   if (profile === undefined) return decision('skipped', 'not-opted-in');
-  try {
-    const combined = policy.combineProfiles(profile);
-    const profiles = combined.profiles.map(({ name }) => name);
-    return decision('allowed', 'profile-known', { profile: combined.name, profiles });
-  } catch (error) {
-    if (!(error instanceof CniGateError)) throw error;
-    const { code, message } = error;
-    const effect =
-      policy.proof.mode === 'enforce' ? 'no pod can be created' : 'pods are created without a proof';
-    const warnings = [
-      `${code}: ${message}`,
-      `${effect} in namespace ${namespace} while its label ${profileLabel} is wrong`,
-      `see ${errorPage(code)}`,
-    ];
-    return decision('warned', code, { warnings });
+  const combined = combinedOf(policy, profile);
+  if (!(combined instanceof CniGateError)) {
+    const profiles = combined.map(({ name }) => name);
+    return decision('allowed', 'profile-known', { profile, profiles });
   }
+  const { code, message } = combined;
+  const effect =
+    policy.proof.mode === 'enforce' ? 'no pod can be created' : 'pods are created without a proof';
+  const warnings = [
+    `${code}: ${message}`,
+    `${effect} in namespace ${namespace} while its label ${profileLabel} is wrong`,
+    `see ${errorPage(code)}`,
+  ];
+  return decision('warned', code, { warnings });
 }

@@ -17,7 +17,7 @@ async function run({ config, image }: Flags): Promise<void> {
   // loaded here, because the other commands do not need these modules
   const [{ readPolicy }, { policiesYaml }] = await Promise.all([
     import('../config/load.ts'),
-    import('../core/policies/yaml.ts'),
+    import('../core/policies/policy.ts'),
   ]);
   process.stdout.write(policiesYaml(readPolicy(config, image)));
 }

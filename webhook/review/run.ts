@@ -22,7 +22,7 @@ export interface ReviewOptions {
 export async function review(options: ReviewOptions): Promise<Report> {
   const { admission, namespace } = options;
   const { policy, profile } = admission;
-  const reader = manifestReader(namespace, policy.templateKinds);
+  const reader = manifestReader(namespace, policy.configuration.review.kinds);
   await readAll(options.names, reader);
   const { judge, uncalled } = judgeFor(admission, reader.namespaces);
   const reviewed: Reviewed[] = [];

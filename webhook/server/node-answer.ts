@@ -44,7 +44,7 @@ export function nodeAnswer(
       : { code: 503, text: `not listed yet: ${missing}` };
   }
   const facts = { policy, doubts: view, readiness: view.readiness, evidence: view.evidence };
-  const status = decisiveStatus(combined.profiles.map((profile) => networkStatus(profile, node, facts, now)));
+  const status = decisiveStatus(combined.map((profile) => networkStatus(profile, node, facts, now)));
   switch (status.kind) {
     case 'blocked':
       return { code: 503, text: notReadyText(status) };

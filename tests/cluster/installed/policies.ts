@@ -34,11 +34,10 @@ export async function installPolicy(
   name: string,
   reinvocationPolicy: 'IfNeeded' | 'Never' = 'IfNeeded',
 ): Promise<void> {
-  const [object, binding] = policyObjects(policy, {
-    ...matchConstraints,
-    namespaceSelector: { ...namespaceSelector, matchLabels: { [group]: name } },
-  });
-  const spec = { ...object?.spec, reinvocationPolicy };
+  const [object, binding] = policyObjects(policy);
+  const ofGroup = { ...namespaceSelector, matchLabels: { [group]: name } };
+  const constraints = { ...matchConstraints, namespaceSelector: ofGroup };
+  const spec = { ...object?.spec, reinvocationPolicy, matchConstraints: constraints };
   await cluster.api.post(`${registration}mutatingadmissionpolicies`, { ...object, metadata: { name }, spec });
   const own = { ...binding, metadata: { name }, spec: { policyName: name } };
   await cluster.api.post(`${registration}mutatingadmissionpolicybindings`, own);
@@ -68,8 +67,8 @@ export async function governed(
   await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 
-/** Removes from a pod what differs between two creations of it. The result can be created again, or compared. */
-export function plain({ metadata, spec }: Pod): Pod {
+/** A pod without what differs between two creations of it. The result can be created again, or compared. */
+export function plain({ metadata, spec, status }: Pod): Pod {
   const {
     namespace: _n,
     uid: _u,
@@ -79,7 +78,14 @@ export function plain({ metadata, spec }: Pod): Pod {
     ...own
   } = metadata;
   const { serviceAccountName: _s, serviceAccount: _a, ...rest } = spec;
-  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { ...own, name: 'x' }, spec: rest };
+  const { qosClass } = (status ?? {}) as { qosClass?: string };
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...own, name: 'x' },
+    spec: rest,
+    status: { qosClass },
+  };
   return JSON.parse(JSON.stringify(object).replaceAll(/kube-api-access-\w{5}/g, 'kube-api-access-abcde'));
 }
 
@@ -124,7 +130,7 @@ export async function compare(
   if (typeof bare === 'string') return bare;
   const byPolicy = await stored(cluster, where, bare);
   assert.ok(typeof byPolicy !== 'string', `${byPolicy}: ${JSON.stringify(bare)}`);
-  const { decision, patch } = await answerTo(bare, context, request);
+  const { decision, patch } = answerTo(bare, context, request);
   const answered = patched(bare, patch);
   if (reasonOf(byPolicy) !== undefined) return { bare, byPolicy, byWebhook: undefined, decision, answered };
   const isAsked = hasStatus(bare) ? decision.reason !== 'not-opted-in' : !unasked.includes(decision.reason);
@@ -134,7 +140,8 @@ export async function compare(
   return { bare, byPolicy, byWebhook, decision, answered };
 }
 
-const hasStatus = ({ metadata }: Pod): boolean => metadata.annotations?.[statusAnnotation] !== undefined;
+export const hasStatus = ({ metadata }: Pod): boolean =>
+  metadata.annotations?.[statusAnnotation] !== undefined;
 
 /** The reason in the mark of a pod that the policy left to the webhook. */
 export const reasonOf = (object: Pod): LeftReason | undefined =>

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { admit } from '../../../webhook/admission/mutate.ts';
+import { mutate } from '../../../webhook/admission/mutate.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
 import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import { Policy } from '../../../webhook/core/profiles/policy.ts';
 import type { ProofMode } from '../../../webhook/core/profiles/types.ts';
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
+import { reviewOf } from '../../support/reviews.ts';
 
 /** A pod after the networks' own injectors and before cni-gate's webhook. */
 export interface PodSpecimen {
@@ -83,18 +84,10 @@ export function injected(
     labels: { ...specimen.namespaceLabels, [profileLabel]: specimen.profile },
     annotations: { ...specimen.namespaceAnnotations },
   };
-  const { decision } = admit(
-    {
-      uid: 'a',
-      namespace: podNamespace,
-      name: 'web-0',
-      operation: 'CREATE',
-      subResource: '',
-      dryRun: false,
-      pod,
-    },
-    { policy: new Policy(configuration), namespace },
-  );
+  const { decision } = mutate(reviewOf(pod, { namespace: podNamespace }), {
+    policy: new Policy(configuration),
+    namespaces: { facts: () => namespace },
+  });
   const container = pod.spec.initContainers?.[0];
   assert.equal(
     container?.name,

@@ -90,16 +90,16 @@ export interface Creation {
 }
 
 /** Pods as users create them, and pods into which an earlier call injected the proof, with changes by others since. */
-export const creations: Arbitrary<() => Promise<Creation>> = fc
+export const creations: Arbitrary<Creation> = fc
   .record({
     pod: fresh,
     context: fc.constantFrom(...contexts),
     again: fc.boolean(),
     some: fc.subarray(later, { maxLength: 2 }),
   })
-  .map(({ pod, context, again, some }) => async () => {
+  .map(({ pod, context, again, some }) => {
     if (!again) return { pod, context };
-    const injected = patched(pod, (await answerTo(pod, context)).patch);
+    const injected = patched(pod, answerTo(pod, context).patch);
     for (const change of some) change(injected);
     return { pod: injected, context };
   });

@@ -21,8 +21,8 @@ function named(name: string, change: Change): Change {
   return Object.defineProperty((pod: Pod) => change(pod), 'name', { value: name });
 }
 
-async function call(pod: Pod, context: MutateContext): Promise<{ answer: Answer; after: Pod }> {
-  const answer = await answerTo(pod, context);
+function call(pod: Pod, context: MutateContext): { answer: Answer; after: Pod } {
+  const answer = answerTo(pod, context);
   return { answer, after: assertSound(pod, answer, context.policy) };
 }
 
@@ -33,27 +33,27 @@ function changed(pod: Pod, change: Change): Pod {
 }
 
 suite('properties of /mutate', () => {
-  test('every answer is valid, and a second call changes nothing', async () => {
-    await fc.assert(
-      fc.asyncProperty(pods, contexts, async (pod, context) => {
-        const { answer, after } = await call(pod, context);
-        await assertSettled(after, answer, (asked) => answerTo(asked, context));
+  test('every answer is valid, and a second call changes nothing', () => {
+    fc.assert(
+      fc.property(pods, contexts, (pod, context) => {
+        const { answer, after } = call(pod, context);
+        assertSettled(after, answer, (asked) => answerTo(asked, context));
       }),
       { numRuns: 250 },
     );
   });
 
-  test('after any change between calls, one more call restores the injection', async () => {
-    await fc.assert(
-      fc.asyncProperty(pods, contexts, fc.array(between, { maxLength: 5 }), async (pod, context, steps) => {
-        let { after } = await call(pod, context);
+  test('after any change between calls, one more call restores the injection', () => {
+    fc.assert(
+      fc.property(pods, contexts, fc.array(between, { maxLength: 5 }), (pod, context, steps) => {
+        let { after } = call(pod, context);
         for (const step of steps) {
-          const next = await call(changed(after, step), context);
-          assert.deepEqual((await answerTo(next.after, context)).patch, []);
+          const next = call(changed(after, step), context);
+          assert.deepEqual(answerTo(next.after, context).patch, []);
           after = next.after;
         }
-        const last = await call(steps.reduce(changed, after), context);
-        await assertSettled(last.after, last.answer, (asked) => answerTo(asked, context));
+        const last = call(steps.reduce(changed, after), context);
+        assertSettled(last.after, last.answer, (asked) => answerTo(asked, context));
       }),
       { numRuns: 150 },
     );

@@ -95,9 +95,10 @@ export const isOurContainer = ({ name, env }: Pick<Container, 'name' | 'env'>): 
 export const containersBesides = (pod: Pod): Container[] =>
   allContainers(pod).filter(({ name }) => name !== validatorContainer);
 
-/** Where the service account's token is mounted, and the prefix of the name of the token's volume. */
-const tokenPath = '/var/run/secrets/kubernetes.io/serviceaccount';
-const tokenVolumePrefix = 'kube-api-access-';
+/** Where the service account's token is mounted. */
+export const tokenPath = '/var/run/secrets/kubernetes.io/serviceaccount';
+/** The prefix of the name of the token's volume. */
+export const tokenVolumePrefix = 'kube-api-access-';
 
 /**
  * The mount of the service account's token that the API server's ServiceAccount plugin would add to an init container;

@@ -1,17 +1,16 @@
 import { parseTarget } from '../../../validator/shared/targets.ts';
 import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
-import { getOwn } from '../../lib/maps.ts';
-import { podInfoVolume, profileLabel, validatorContainer } from '../../lib/names.ts';
+import { podInfoVolume, validatorContainer } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
-import { type NamespaceFacts, optedInTo } from '../facts/namespace.ts';
-import { allContainers, type Pod, variableOf } from '../facts/pod.ts';
-import { type EarlierCall, earlierCall } from '../facts/status-annotation.ts';
+import type { NamespaceFacts } from '../facts/namespace.ts';
+import { allContainers, containersBesides, type Pod, variableOf } from '../facts/pod.ts';
+import { earlierCall } from '../facts/status-annotation.ts';
 import { conflicts, lacksWitness } from '../profiles/conflicts.ts';
 import type { Policy } from '../profiles/policy.ts';
 import type { Profile, RedirectSettings } from '../profiles/types.ts';
 import type { Place } from '../proof/ids.ts';
 import { planFor } from '../proof/plan.ts';
-import { select } from '../proof/selection.ts';
+import { choiceFor, select } from '../proof/selection.ts';
 import { portsOf, textAt } from '../proof/skipped-ports.ts';
 import { allOf, anyOf, type Cel, text, textList } from './cel.ts';
 import { plainListeners, valueIn } from './checks.ts';
@@ -172,19 +171,8 @@ export function leftCel({ profiles: all, proof }: Policy): Cel {
   return `variables.isExempt ? "" : ${choices.join('')}""`;
 }
 
-/** Whether the pod's own label omits a profile that the namespace's label names. */
-function leavesOut(pod: Pod, { copiedLabel }: EarlierCall, { labels }: NamespaceFacts): boolean {
-  const names = (copiedLabel ? '' : (getOwn(pod.metadata.labels, profileLabel) ?? '')).split('.');
-  return (
-    names[0] !== '' &&
-    optedInTo(labels)
-      ?.split('.')
-      .every((name) => names.includes(name)) === false
-  );
-}
-
 function isTooLarge(pod: Pod): boolean {
-  const containers = allContainers(pod).filter(({ name }) => name !== validatorContainer);
+  const containers = containersBesides(pod);
   return (
     containers.length > largest.containers ||
     (pod.spec.volumes ?? []).filter(({ name }) => name !== podInfoVolume).length > largest.volumes ||
@@ -208,7 +196,7 @@ export function needsServer(pod: Pod, namespace: NamespaceFacts, policy: Policy)
   const earlier = earlierCall(pod);
   try {
     if (isTooLarge(pod)) return 'too-large';
-    if (!policy.proof.allowOptOut && leavesOut(pod, earlier, namespace)) return 'opt-out';
+    if (choiceFor(pod, earlier, namespace.labels, policy.proof)?.forbidden !== undefined) return 'opt-out';
     const selection = select(pod, earlier, namespace.labels, policy);
     if (typeof selection === 'string') return undefined;
     if (isNameTaken(pod, earlier.container >= 0)) return 'name-taken';

@@ -1,7 +1,7 @@
 import { podInfoVolume, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import type { ProofSettings } from '../profiles/types.ts';
-import { type Cel, list, map, text, textList } from './cel.ts';
-import { volumeCel } from './container.ts';
+import { podInfo } from '../proof/container.ts';
+import { type Cel, list, literal, map, text, textList } from './cel.ts';
 import { markCel } from './left.ts';
 
 /* The CEL counterpart of proof/patch.ts: the patches of a pod as lists of JSONPatch objects. */
@@ -62,6 +62,7 @@ const containers = (replaces: boolean): Cel =>
     when('variables.ours >= 0', remove('initContainers', 'variables.ours')),
   );
 
+const volumeCel = literal(podInfo());
 const mountsIt = `c.?volumeMounts.orValue([]).exists(m, m.name == ${text(podInfoVolume)})`;
 const volume = when(
   'variables.hasInterfaces',

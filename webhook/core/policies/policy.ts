@@ -1,3 +1,4 @@
+import { stringify } from 'yaml';
 import {
   installedPolicies,
   podInfoVolume,
@@ -12,7 +13,14 @@ import { checkNameOf, type Profile } from '../profiles/types.ts';
 import { counted } from '../proof/resources.ts';
 import { allOf, anyOf, applies, type Cel, inPlace, ofProfiles, text, textList } from './cel.ts';
 import { checksCel } from './checks.ts';
-import { conditionsOf, hasStatus, isRecorded, matchConstraints, ofANetwork } from './conditions.ts';
+import {
+  conditionsOf,
+  hasStatus,
+  isRecorded,
+  leftByThePolicy,
+  matchConstraints,
+  ofANetwork,
+} from './conditions.ts';
 import { containerVariables } from './container.ts';
 import { isCurrent } from './current.ts';
 import { idVariables, redirectsOf } from './ids.ts';
@@ -87,20 +95,10 @@ const newStatus = [
 ].join(' + ');
 
 /** The variables that are evaluated once. All others are replaced by their values, which costs less. */
-const shared = [
-  ...['image', 'mode', 'containers', 'others', 'names', 'ours', 'isExempt', 'profiles', 'replaced', 'asUser'],
-  ...[
-    'notAsUsers',
-    'notAsGroups',
-    'left',
-    'allNames',
-    'checkNames',
-    'isGuaranteed',
-    'mounts',
-    'wanted',
-    'newStatus',
-  ],
-];
+const shared = (
+  'image mode containers others names ours isExempt profiles replaced asUser notAsUsers notAsGroups left allNames ' +
+  'checkNames isGuaranteed mounts wanted newStatus'
+).split(' ');
 
 /** The variables of the policy. Each can read those before it, as `variables.NAME`. */
 function variablesOf(policy: Policy): Record<string, Cel> {
@@ -144,7 +142,7 @@ function variablesOf(policy: Policy): Record<string, Cel> {
  * DaemonSets, of which the policy over the final pod knows only the built-in ones. The failurePolicy is `Fail`: if an
  * expression fails, the API server refuses the pod. With `Ignore`, a status that a user wrote would stay.
  */
-export function policyObjects(policy: Policy, constraints: object = matchConstraints): PolicyObject[] {
+export function policyObjects(policy: Policy): PolicyObject[] {
   const [name] = installedPolicies;
   const labels = { 'app.kubernetes.io/part-of': 'cni-gate' };
   const apiVersion = 'admissionregistration.k8s.io/v1';
@@ -163,7 +161,7 @@ export function policyObjects(policy: Policy, constraints: object = matchConstra
       spec: {
         failurePolicy: 'Fail',
         reinvocationPolicy: 'IfNeeded',
-        matchConstraints: constraints,
+        matchConstraints,
         // a single condition, because the API server runs each as a program of its own, for every pod that may match
         matchConditions: [
           {
@@ -184,3 +182,19 @@ export function policyObjects(policy: Policy, constraints: object = matchConstra
     },
   ];
 }
+
+const yaml = (value: object): string => stringify(value, { lineWidth: 120, version: '1.1' });
+
+/** The mutating policy for a configuration and the policy's binding, as YAML in a stable order. */
+export const policiesYaml = (policy: Policy): string => policyObjects(policy).map(yaml).join('---\n');
+
+/**
+ * The JSON patch for the mutating webhook beside a mutating policy: few pods need the webhook then, and the policy over
+ * the final pod refuses those if the webhook does not answer.
+ */
+export const webhookPatch = (): string =>
+  yaml([
+    { op: 'replace', path: '/webhooks/0/failurePolicy', value: 'Ignore' },
+    { op: 'replace', path: '/webhooks/0/timeoutSeconds', value: 2 },
+    { op: 'add', path: '/webhooks/0/matchConditions/-', value: leftByThePolicy },
+  ]);

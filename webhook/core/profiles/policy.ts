@@ -10,14 +10,7 @@ import {
   type ProofSettings,
   placesOf,
   type RepairSettings,
-  type TemplateKind,
 } from './types.ts';
-
-/** The profiles that a label's value names, separated by dots, in the same order. `name` is the value. */
-export interface CombinedProfiles {
-  name: string;
-  profiles: Profile[];
-}
 
 export interface GateSettings {
   mode: Configuration['gate']['mode'];
@@ -25,9 +18,6 @@ export interface GateSettings {
   maxHold: number;
   evidence: EvidenceMode;
 }
-
-/** The maximum number of cached combinations, because anyone who may create a pod can choose label values. */
-const mostCombinations = 1000;
 
 /** The longest label value in Kubernetes. An injected pod carries the combination as a label. */
 const longestLabel = 63;
@@ -41,7 +31,6 @@ export class Policy {
   readonly profiles: ReadonlyMap<string, Profile>;
   /** `namespace/name` of every DaemonSet that provides a network. The pods of these DaemonSets are exempt. */
   readonly daemonSets: ReadonlySet<string>;
-  readonly #combined = new Map<string, CombinedProfiles>();
   /** The configuration of this policy, as plain data from which another thread can build the same policy. */
   readonly configuration: Configuration;
 
@@ -64,10 +53,6 @@ export class Policy {
     );
   }
 
-  get templateKinds(): readonly TemplateKind[] {
-    return this.configuration.review.kinds;
-  }
-
   evidenceOf({ evidence }: Pick<Profile, 'evidence'>): EvidenceMode {
     return evidence ?? this.gate.evidence;
   }
@@ -84,28 +69,22 @@ export class Policy {
   }
 
   /**
-   * Returns the profiles that a value of the label `cni-gate.io/profile` names, such as `cilium.linkerd`.
+   * Returns the profiles that a value of the label `cni-gate.io/profile` names, such as `cilium.linkerd`, in its order.
    * @throws CniGateError CNI_GATE_PROFILE_UNKNOWN or CNI_GATE_PROFILE_COMBINATION
    */
-  combineProfiles(label: string): CombinedProfiles {
-    const known = this.#combined.get(label);
-    if (known !== undefined) return known;
+  combineProfiles(label: string): Profile[] {
     if (label.length > longestLabel)
       throw notCombined(
         `${label.slice(0, longestLabel)}…`,
         `is longer than a label value may be (${longestLabel} characters)`,
       );
-    const combined = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
-    if (new Set(combined.profiles).size < combined.profiles.length) {
-      throw notCombined(label, 'names a profile twice');
-    }
-    const faults = conflicts(combined.profiles);
+    const profiles = label.split('.').map((name) => this.#profile(name, label));
+    if (new Set(profiles).size < profiles.length) throw notCombined(label, 'names a profile twice');
+    const faults = conflicts(profiles);
     if (faults.length > 0) throw notCombined(label, `is not possible: ${faults.join('; ')}`);
-    if (lacksWitness(combined.profiles))
+    if (lacksWitness(profiles))
       throw notCombined(label, 'has proof.continuous, but no profile with proof.witness: add one');
-    if (this.#combined.size >= mostCombinations) this.#combined.clear();
-    this.#combined.set(label, combined);
-    return combined;
+    return profiles;
   }
 
   #profile(name: string, label: string): Profile {
@@ -123,7 +102,7 @@ export class Policy {
 }
 
 /** The profiles that the value of a profile label names, or why they cannot be combined. */
-export function combinedOf(policy: Policy, label: string): CombinedProfiles | CniGateError {
+export function combinedOf(policy: Policy, label: string): Profile[] | CniGateError {
   try {
     return policy.combineProfiles(label);
   } catch (error) {

@@ -7,27 +7,24 @@ import {
   podInfoVolume,
   validatorContainer,
 } from '../../lib/names.ts';
-import type { Container, EnvVar, Volume, VolumeMount } from '../facts/pod.ts';
+import type { Container, EnvVar, Volume } from '../facts/pod.ts';
 import type { ProofSettings } from '../profiles/types.ts';
 import type { ProofPlan } from './plan.ts';
 
-export interface Injection {
-  container: Container;
-  /** The volume that the container needs, if any. */
-  volume: Volume | undefined;
-}
-
 /**
- * Returns the init container of a plan; undefined if the plan has no checks. It has the defaults and the token mount
- * that the API server would add otherwise, which would cause a second call. It meets Pod Security `restricted`.
+ * Returns the init container of a plan and the volume that it needs, if any; undefined if the plan has no checks. The
+ * container has the defaults and the token mount that the API server would add otherwise, which would cause a second
+ * call. It meets Pod Security `restricted`.
  */
-export function injectionFor(plan: ProofPlan, proof: ProofSettings): Injection | undefined {
+export function injectionFor(
+  plan: ProofPlan,
+  proof: ProofSettings,
+): { container: Container; volume: Volume | undefined } | undefined {
   if (plan.checkNames.length === 0) return undefined;
   const { program, witness, continuous, resources, ownValidator } = plan;
   const volume = plan.checkNames.includes('interfaces') ? podInfo() : undefined;
-  const mount: VolumeMount = { name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true };
   // the token's mount is last, where the API server would add it
-  const volumeMounts = [...(volume ? [mount] : []), ...(plan.tokenMount ? [plan.tokenMount] : [])];
+  const volumeMounts = [...(volume ? [podInfoMount()] : []), ...(plan.tokenMount ? [plan.tokenMount] : [])];
   const container = {
     name: validatorContainer,
     ...program,
@@ -80,7 +77,8 @@ function readinessProbe(interval: string, port: number): object {
   };
 }
 
-const field = (name: string, fieldPath: string): EnvVar => ({
+/** A variable whose value is a field of the pod. */
+export const field = (name: string, fieldPath: string): EnvVar => ({
   name,
   valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } },
 });
@@ -100,18 +98,21 @@ function environment(
   if (checkNames.some((name) => name !== 'reach')) result.push(field(env.podIPs, 'status.podIPs'));
   if (['roundTrip', 'witness'].some((name) => checkNames.includes(name)))
     result.push(field(env.nodeIPs, 'status.hostIPs'));
-  if (checkNames.includes('interfaces')) {
-    result.push(
-      field(env.podNamespace, 'metadata.namespace'),
-      field(env.networks, annotationField(foreign.networks)),
-      { name: env.networkStatusFile, value: `${podInfoMountPath}/${networkStatusPath}` },
-    );
-  }
+  if (checkNames.includes('interfaces')) result.push(...interfacesVariables());
   return result;
 }
 
+/** The variables for the check `interfaces`. */
+export const interfacesVariables = (): EnvVar[] => [
+  field(env.podNamespace, 'metadata.namespace'),
+  field(env.networks, annotationField(foreign.networks)),
+  { name: env.networkStatusFile, value: `${podInfoMountPath}/${networkStatusPath}` },
+];
+
+export const podInfoMount = () => ({ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true });
+
 /** The volume with `network-status`. Multus writes it too late for an environment variable. */
-const podInfo = (): Volume => ({
+export const podInfo = (): Volume => ({
   name: podInfoVolume,
   downwardAPI: {
     items: [

@@ -6,7 +6,7 @@ import { podInfoVolume, profileLabel, statusAnnotation, validatorContainer } fro
 import { allContainers, type Container, isOurContainer, type Pod, type Volume } from '../facts/pod.ts';
 import { type EarlierCall, readStatus, reasonText, statusText } from '../facts/status-annotation.ts';
 import type { ProofSettings } from '../profiles/types.ts';
-import type { Injection } from './container.ts';
+import { injectionFor } from './container.ts';
 import { isCurrent } from './current.ts';
 import type { ProofPlan } from './plan.ts';
 import type { Selection } from './selection.ts';
@@ -17,40 +17,32 @@ export function patchFor(
   earlier: EarlierCall,
   selection: Selection,
   plan: ProofPlan,
-  injection: Injection | undefined,
   proof: ProofSettings,
 ): Operation[] {
   refuseTakenNames(pod, earlier);
-  const { metadata, spec } = pod;
-  const status = statusText(selection, plan.profiles, plan.checkNames, proof.mode);
+  const injection = injectionFor(plan, proof);
+  const status = statusText(selection, selection.profiles, plan.checkNames, proof.mode);
   return [
     ...(injection === undefined
-      ? removeOperations('initContainers', spec.initContainers, earlier.container)
+      ? removeOperations(pod, 'initContainers', earlier.container)
       : [
           ...headOperations(pod, earlier, injection.container, plan),
           ...replacedOperations(pod, earlier, plan),
           ...secretOperations(pod, proof),
         ]),
-    ...(injection?.volume ? volumeOperations(spec.volumes, injection.volume) : dropVolume(pod, earlier)),
-    ...mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, selection.profile]])),
-    ...mapOperations(
-      ['metadata', 'annotations'],
-      metadata.annotations,
-      new Map([...plan.annotations, [statusAnnotation, status]]),
-    ),
+    ...(injection?.volume ? volumeOperations(pod, injection.volume) : dropVolume(pod, earlier)),
+    ...mapOperations(pod, 'labels', new Map([[profileLabel, selection.profile]])),
+    ...mapOperations(pod, 'annotations', new Map([...plan.annotations, [statusAnnotation, status]])),
   ];
 }
 
 /** Removes what an earlier call injected, and writes the given status, which shows that the pod was reviewed. */
 export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): Operation[] {
-  const { metadata, spec } = pod;
   return [
-    ...removeOperations('initContainers', spec.initContainers, earlier.container),
+    ...removeOperations(pod, 'initContainers', earlier.container),
     ...dropVolume(pod, earlier),
     // with the status gone, the next call would take the copied label for the user's choice
-    ...(earlier.copiedLabel
-      ? mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, undefined]]))
-      : []),
+    ...(earlier.copiedLabel ? mapOperations(pod, 'labels', new Map([[profileLabel, undefined]])) : []),
     ...statusOperations(pod, status),
   ];
 }
@@ -77,8 +69,8 @@ export function applyOnce(pod: Pod, operations: Operation[]): void {
   }
 }
 
-const statusOperations = ({ metadata }: Pod, text: string | undefined): Operation[] =>
-  mapOperations(['metadata', 'annotations'], metadata.annotations, new Map([[statusAnnotation, text]]));
+const statusOperations = (pod: Pod, text: string | undefined): Operation[] =>
+  mapOperations(pod, 'annotations', new Map([[statusAnnotation, text]]));
 
 /** Refuses a pod that uses one of our names itself. The API server's own message would not explain the cause. */
 function refuseTakenNames(pod: Pod, earlier: EarlierCall): void {
@@ -127,21 +119,18 @@ function replacedOperations(
   });
 }
 
-function secretOperations({ spec }: Pod, proof: ProofSettings): Operation[] {
-  const missing = proof.imagePullSecrets.filter(
-    (name) => !spec.imagePullSecrets?.some((secret) => secret?.name === name),
-  );
-  return appendOperations(
-    'imagePullSecrets',
-    spec.imagePullSecrets,
-    missing.map((name) => ({ name })),
-  );
+function secretOperations(pod: Pod, proof: ProofSettings): Operation[] {
+  const missing = proof.imagePullSecrets
+    .filter((name) => !pod.spec.imagePullSecrets?.some((secret) => secret?.name === name))
+    .map((name) => ({ name }));
+  return appendOperations(pod, 'imagePullSecrets', missing);
 }
 
-function volumeOperations(list: Present<Volume[]>, wanted: Volume): Operation[] {
-  const at = (list ?? []).findIndex((volume) => volume.name === wanted.name);
-  const actual = list?.[at];
-  if (actual === undefined) return appendOperations('volumes', list, [wanted]);
+function volumeOperations(pod: Pod, wanted: Volume): Operation[] {
+  const list = pod.spec.volumes ?? [];
+  const at = list.findIndex((volume) => volume.name === wanted.name);
+  const actual = list[at];
+  if (actual === undefined) return appendOperations(pod, 'volumes', [wanted]);
   return same(actual, wanted) ? [] : [{ op: 'replace', path: pointer('spec', 'volumes', at), value: wanted }];
 }
 
@@ -151,17 +140,17 @@ function dropVolume(pod: Pod, { volume }: EarlierCall): Operation[] {
     (container) =>
       !isOurContainer(container) && container.volumeMounts?.some((mount) => mount.name === podInfoVolume),
   );
-  return isMounted ? [] : removeOperations('volumes', pod.spec.volumes, volume);
+  return isMounted ? [] : removeOperations(pod, 'volumes', volume);
 }
 
-type Present<T> = T | null | undefined;
-
-/** Operations that update a map of strings; an undefined value removes the key. */
+/** Operations that update the labels or annotations; an undefined value removes the key. */
 function mapOperations(
-  path: [string, string],
-  current: Present<Record<string, string>>,
+  { metadata }: Pod,
+  field: 'labels' | 'annotations',
   changes: ReadonlyMap<string, string | undefined>,
 ): Operation[] {
+  const path = ['metadata', field];
+  const current = metadata[field];
   if (current === null || current === undefined) {
     const set = [...changes].filter(([, value]) => value !== undefined);
     return set.length === 0 ? [] : [{ op: 'add', path: pointer(...path), value: Object.fromEntries(set) }];
@@ -177,20 +166,19 @@ function mapOperations(
   return operations;
 }
 
-function removeOperations(name: string, list: Present<unknown[]>, at: number): Operation[] {
+type ListName = 'initContainers' | 'volumes' | 'imagePullSecrets';
+
+function removeOperations({ spec }: Pod, name: ListName, at: number): Operation[] {
   if (at < 0) return [];
-  const path = list?.length === 1 ? pointer('spec', name) : pointer('spec', name, at);
+  const path = spec[name]?.length === 1 ? pointer('spec', name) : pointer('spec', name, at);
   return [{ op: 'remove', path }];
 }
 
-function appendOperations(name: string, list: Present<unknown[]>, items: unknown[]): Operation[] {
+function appendOperations({ spec }: Pod, name: ListName, items: unknown[]): Operation[] {
   if (items.length === 0) return [];
-  if (list === null || list === undefined) return [{ op: 'add', path: pointer('spec', name), value: items }];
+  if (!spec[name]) return [{ op: 'add', path: pointer('spec', name), value: items }];
   return items.map((value) => ({ op: 'add', path: pointer('spec', name, '-'), value }));
 }
 
-function pointer(...parts: (string | number)[]): string {
-  let path = '';
-  for (const part of parts) path += `/${jsonpatch.escapePathComponent(String(part))}`;
-  return path;
-}
+const pointer = (...parts: (string | number)[]): string =>
+  parts.map((part) => `/${jsonpatch.escapePathComponent(String(part))}`).join('');

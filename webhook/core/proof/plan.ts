@@ -30,13 +30,12 @@ import {
 import { rechecksFor } from './continuous.ts';
 import { familiesIn, narrow } from './families.ts';
 import { idsIn, imageUser, type Place, type ProofIds, runAsFor } from './ids.ts';
-import { resourcesFor } from './resources.ts';
+import { counted, resourcesFor } from './resources.ts';
 import { targetsIn } from './skipped-ports.ts';
 import { witnessFor } from './witness.ts';
 
 /** How one pod proves its networks: all that the init container and the patch depend on. */
 export interface ProofPlan {
-  profiles: readonly Profile[];
   /** The checks of our validator, in the order of the profiles. */
   checks: ProfileCheck[];
   /**
@@ -117,7 +116,6 @@ export function planFor(
     ...(typeof rechecks === 'string' ? [`proof.continuous is left out: ${rechecks}`] : []),
   ];
   return {
-    profiles,
     checks,
     checkNames: refuses ? [] : [...new Set(names)],
     refuses,
@@ -192,9 +190,10 @@ function noWitness(profiles: readonly Profile[], { mode }: ProofSettings): strin
 
 /** Whether a container requests something that only some nodes have: the devices of a plugin, or huge pages. */
 function requestsDevices(pod: Pod): boolean {
-  const ordinary = ['cpu', 'memory', 'ephemeral-storage'];
   return allContainers(pod).some(({ resources }) =>
-    Object.keys({ ...resources?.limits, ...resources?.requests }).some((name) => !ordinary.includes(name)),
+    Object.keys({ ...resources?.limits, ...resources?.requests }).some(
+      (name) => !counted.some((one) => one === name),
+    ),
   );
 }
 

@@ -27,12 +27,12 @@ export interface AskedPod {
   subResource: string;
 }
 
-/** Namespaces of Kubernetes' own components: a webhook that delays their pods can keep a cluster from recovering. */
-const systemNamespaces = new Set(['kube-system']);
-
-/** Whether all pods of a namespace are exempt, regardless of labels. `ownNamespace` is the namespace of cni-gate. */
+/**
+ * Whether all pods of a namespace are exempt, regardless of labels: those of cni-gate itself, and Kubernetes' own
+ * components, because a webhook that delays their pods can keep a cluster from recovering.
+ */
 export const isExemptNamespace = (namespace: string, ownNamespace: string | undefined): boolean =>
-  systemNamespaces.has(namespace) || namespace === ownNamespace;
+  namespace === 'kube-system' || namespace === ownNamespace;
 
 /**
  * Returns why this pod must not be changed, regardless of its labels; undefined if it may be changed.
@@ -107,8 +107,7 @@ export interface Selection {
 }
 
 /**
- * Returns the profiles of a pod, or why nothing is proved. The pod's own label overrides the namespace's, but only the
- * namespace can opt in. A label that an earlier call copied from the namespace overrides nothing.
+ * Returns the profiles of a pod, or why nothing is proved.
  * @throws CniGateError as in {@link Policy.combineProfiles}
  */
 export function select(
@@ -117,29 +116,32 @@ export function select(
   namespaceLabels: Record<string, string>,
   policy: Pick<Policy, 'proof' | 'combineProfiles'>,
 ): Selection | 'not-opted-in' | 'opted-out' {
-  const ofNamespace = optedInTo(namespaceLabels);
-  if (ofNamespace === undefined) return 'not-opted-in';
-  const ofPod = earlier.copiedLabel ? '' : getOwn(pod.metadata.labels, profileLabel);
-  const choice = ofPod ? choose(ofPod, ofNamespace, policy.proof) : byNamespace(ofNamespace);
+  const choice = choiceFor(pod, earlier, namespaceLabels, policy.proof);
+  if (choice === undefined) return 'not-opted-in';
   if (choice.profile === optOutValue) return 'opted-out';
-  const { profiles: chosen } = policy.combineProfiles(choice.profile);
+  const chosen = policy.combineProfiles(choice.profile);
   return { ...choice, chosen, profiles: applying(chosen, pod, namespaceLabels) };
 }
 
-type Choice = Pick<Selection, 'profile' | 'chosenBy' | 'forbidden'>;
-
-const byNamespace = (profile: string): Choice => ({ profile, chosenBy: 'namespace' });
-
-/** The profiles that a pod's own label chooses. Without `proof.allowOptOut`, it can only add to the namespace's. */
-function choose(
-  ofPod: string,
-  ofNamespace: string,
-  { allowOptOut }: Pick<ProofSettings, 'allowOptOut'>,
-): Choice {
+/**
+ * Returns what the labels choose, whether such profiles exist or not; undefined if the namespace did not opt in. The
+ * pod's own label overrides the namespace's; without `proof.allowOptOut`, it can only add to it. A label that an earlier
+ * call copied from the namespace overrides nothing.
+ */
+export function choiceFor(
+  pod: Pod,
+  { copiedLabel }: Pick<EarlierCall, 'copiedLabel'>,
+  namespaceLabels: Record<string, string>,
+  { allowOptOut }: ProofSettings,
+): Pick<Selection, 'profile' | 'chosenBy' | 'forbidden'> | undefined {
+  const profile = optedInTo(namespaceLabels);
+  if (profile === undefined) return undefined;
+  const ofPod = copiedLabel ? '' : getOwn(pod.metadata.labels, profileLabel);
+  if (!ofPod) return { profile, chosenBy: 'namespace' };
   if (allowOptOut) return { profile: ofPod, chosenBy: 'pod' };
-  if (ofPod === optOutValue) return { ...byNamespace(ofNamespace), forbidden: ofPod };
+  if (ofPod === optOutValue) return { profile, chosenBy: 'namespace', forbidden: ofPod };
   const named = ofPod.split('.');
-  const missing = ofNamespace.split('.').filter((name) => !named.includes(name));
+  const missing = profile.split('.').filter((name) => !named.includes(name));
   if (missing.length === 0) return { profile: ofPod, chosenBy: 'pod' };
   return { profile: [...missing, ofPod].join('.'), chosenBy: 'pod', forbidden: ofPod };
 }
@@ -202,6 +204,5 @@ function runs({ args = [], env = {} }: Condition, container: Container): boolean
 }
 
 export function applies(profile: Profile, pod: Pod, namespaceLabels: Labels): boolean {
-  const conditions = Array.isArray(profile.when) ? profile.when : [profile.when];
-  return conditions.some((condition) => holds(condition, pod, namespaceLabels));
+  return [profile.when].flat().some((condition) => holds(condition, pod, namespaceLabels));
 }

@@ -37,7 +37,7 @@ export function profilesInUse(facts: Facts): Set<string> {
   const labels = new Set([...optedIn(facts).map(({ profile }) => profile), ...ofPods]);
   const combined = Array.from(labels, (label) => combinedOf(facts.configuration.policy, label));
   return new Set(
-    combined.flatMap((used) => (used instanceof CniGateError ? [] : used.profiles.map(({ name }) => name))),
+    combined.flatMap((used) => (used instanceof CniGateError ? [] : used.map(({ name }) => name))),
   );
 }
 

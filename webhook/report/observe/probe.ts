@@ -3,8 +3,8 @@ import { ClusterError } from '../../cluster/errors.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
 import type { Pod } from '../../core/facts/pod.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
-import { type CombinedProfiles, combinedOf, type Policy } from '../../core/profiles/policy.ts';
-import type { Condition, Matcher } from '../../core/profiles/types.ts';
+import { combinedOf, type Policy } from '../../core/profiles/policy.ts';
+import type { Condition, Matcher, Profile } from '../../core/profiles/types.ts';
 import { planFor } from '../../core/proof/plan.ts';
 import { applying } from '../../core/proof/selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
@@ -146,11 +146,11 @@ function judgeRefusal(error: unknown): Outcome {
  * plain if possible; otherwise it has what a profile's `when` requires. If no profile applies to any of these pods, the
  * result is the plain pod.
  */
-export function probePod(namespace: string, combined: CombinedProfiles, { proof }: Policy) {
-  const conditions = combined.profiles.flatMap(({ when }) => when);
+export function probePod(namespace: string, combined: readonly Profile[], { proof }: Policy) {
+  const conditions = combined.flatMap(({ when }) => when);
   const candidates = [{}, ...conditions].map((condition) => {
     const pod = podFor(namespace, condition, proof.image);
-    const profiles = applying(combined.profiles, pod, {});
+    const profiles = applying(combined, pod, {});
     const { checkNames } = planFor({ pod, namespace }, profiles, { labels: {} }, proof);
     return { pod, requiredChecks: checkNames };
   });

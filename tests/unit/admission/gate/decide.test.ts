@@ -281,27 +281,19 @@ suite('decodePlacement', () => {
   });
 });
 
-suite('toPendingPod', () => {
-  const metadata = {
-    ...{ uid: 'u1', resourceVersion: '1', namespace: 'shop', name: 'web-0' },
-    creationTimestamp: '2026-11-21T12:00:00Z',
+test('a pod that is bound shows no refusal, whatever its condition says', () => {
+  const message = `admission webhook "bindings.cni-gate.io" denied the request: ${refusal}`;
+  const refusedIf = (status: string) => {
+    const conditions = [
+      { type: 'PodScheduled', status, message, lastTransitionTime: '2026-11-21T11:50:00Z' },
+    ];
+    const metadata = {
+      uid: 'u1',
+      resourceVersion: '1',
+      name: 'web-0',
+      creationTimestamp: '2026-11-21T12:00:00Z',
+    };
+    return toPendingPod({ metadata, spec: {}, status: { conditions } }).refused;
   };
-  const annotations = { 'cni-gate.io/status': '{"profiles":["mesh",7]}' };
-  const waiting = (message: string, status = 'False') => {
-    const since = { lastTransitionTime: '2026-11-21T11:50:00Z' };
-    const conditions = [{ type: 'PodScheduled', status, message, ...since }];
-    return toPendingPod({ metadata: { ...metadata, annotations }, spec: {}, status: { conditions } });
-  };
-  const refusal =
-    'admission webhook "bindings.cni-gate.io" denied the request: node n1 is not ready for profile mesh: … (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken)';
-
-  test('keeps the profiles, and the node of the refusal', () => {
-    assert.deepEqual(waiting(refusal), pending({ refused: 'n1' }));
-  });
-
-  test('keeps no hold of a pod that waits for another reason, or is bound', () => {
-    assert.deepEqual(waiting('0/3 nodes are available'), pending());
-    assert.deepEqual(waiting(refusal, 'True'), pending());
-    assert.deepEqual(toPendingPod({ metadata, spec: {} }).profiles, []);
-  });
+  assert.deepEqual([refusedIf('False'), refusedIf('True')], ['n1', undefined]);
 });

@@ -14,14 +14,14 @@ import {
 import { assertSettled, assertSound } from '../../../support/invariants.ts';
 
 /** Asserts that a call after a change restores the init container, or else leaves the pod as it is. */
-async function callAfter(change: Change, profile: string, isRestored: boolean): Promise<void> {
+function callAfter(change: Change, profile: string, isRestored: boolean): void {
   const context = contextFor(profile);
-  const before = await injected(profile);
+  const before = injected(profile);
   const pod = changed(before, change);
-  const answer = await answerTo(pod, context);
+  const answer = answerTo(pod, context);
   assert.equal(answer.patch.length > 0, isRestored);
   const after = assertSound(pod, answer);
-  await assertSettled(after, answer, (asked) => answerTo(asked, context));
+  assertSettled(after, answer, (asked) => answerTo(asked, context));
   if (isRestored) assert.deepEqual(after.spec.initContainers?.[0], before.spec.initContainers?.[0]);
 }
 
@@ -37,18 +37,18 @@ suite('what does not change the proof stays', () => {
     test(what, () => callAfter(change, 'cilium.multus', restored !== undefined));
 });
 
-test('an exempt pod loses an injection, but for a mirror pod, which nothing may change', async () => {
+test('an exempt pod loses an injection, but for a mirror pod, which nothing may change', () => {
   const context = contextFor('cilium');
-  const { metadata, spec } = await injected('cilium');
+  const { metadata, spec } = injected('cilium');
   const annotations = { ...metadata.annotations, 'kubernetes.io/config.mirror': 'hash' };
   const mirror = { metadata: { ...metadata, annotations }, spec };
-  assert.deepEqual((await answerTo(mirror, context)).patch, []);
-  const { patch } = await answerTo({ metadata, spec: { ...spec, hostNetwork: true } }, context);
+  assert.deepEqual(answerTo(mirror, context).patch, []);
+  const { patch } = answerTo({ metadata, spec: { ...spec, hostNetwork: true } }, context);
   assert.ok(patch.some(({ op, path }) => op === 'remove' && path.startsWith('/spec/initContainers')));
 });
 
-test('proof.mode warn is recorded, for the policy over the final pod', async () => {
-  const { metadata } = await injected('cilium', { mode: 'warn' });
+test('proof.mode warn is recorded, for the policy over the final pod', () => {
+  const { metadata } = injected('cilium', { mode: 'warn' });
   assert.match(
     metadata.annotations?.['cni-gate.io/status'] ?? '',
     /"chosenBy":"namespace","mode":"warn","profiles":/,

@@ -236,6 +236,19 @@ suite('the port of the probe is one that the mesh redirects', () => {
     });
 });
 
+test('a pod requests devices if a container has a resource that not every node has', () => {
+  for (const [resource, devices] of [
+    ['ephemeral-storage', undefined],
+    ['hugepages-2Mi', true],
+  ] as const) {
+    const containers = [{ name: 'app', resources: { limits: { [resource]: '1Gi' } } }];
+    const { checks } = planOf(['multus'], { spec: { containers } });
+    assert.deepEqual(copyOf(checks), [
+      { profile: 'multus', interfaces: { timeout: '10s', ...(devices && { devices }) } },
+    ]);
+  }
+});
+
 test('an annotation that a profile adds counts in the first call, as in a later one', () => {
   const key = 'config.linkerd.io/skip-inbound-ports';
   const plan = planOf(['linkerd', 'seen', { annotations: { [key]: '14000-14999' } }], {});

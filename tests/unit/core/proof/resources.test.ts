@@ -12,11 +12,11 @@ const profiles = [
 ];
 
 /** The pod after the proof of a profile was injected. */
-async function injected(spec: PodSpec, profile = 'cilium', proof = {}): Promise<Pod> {
+function injected(spec: PodSpec, profile = 'cilium', proof = {}): Pod {
   const labels = { 'cni-gate.io/profile': profile };
   const policy = policyOf({ profiles, proof });
   const pod = { metadata: {}, spec };
-  const { patch } = await answerTo(pod, {
+  const { patch } = answerTo(pod, {
     policy,
     namespaces: new FixedNamespaces(new Map([['shop', labels]])),
   });
@@ -24,9 +24,9 @@ async function injected(spec: PodSpec, profile = 'cilium', proof = {}): Promise<
 }
 
 /** The resources that our init container gets in a pod whose containers have these resources. */
-async function resources(of: (Resources | null)[], ...settings: [profile?: string, proof?: object]) {
+function resources(of: (Resources | null)[], ...settings: [profile?: string, proof?: object]) {
   const containers = of.map((given, index) => ({ name: `c${index}`, resources: given }));
-  return (await injected({ containers }, ...settings)).spec.initContainers?.[0]?.resources;
+  return injected({ containers }, ...settings).spec.initContainers?.[0]?.resources;
 }
 
 const none = undefined;
@@ -60,37 +60,36 @@ const cases: [what: string, containers: (Resources | null)[], expected: Resource
 ];
 suite('resources of the init container', () => {
   for (const [what, containers, expected] of cases) {
-    test(what, async () => assert.deepEqual(await resources(containers), expected));
-    test(`${what}: the same for a sidecar`, async () =>
-      assert.deepEqual(await resources(containers, 'seen'), expected));
+    test(what, () => assert.deepEqual(resources(containers), expected));
+    test(`${what}: the same for a sidecar`, () => assert.deepEqual(resources(containers, 'seen'), expected));
   }
 
-  test('none in a pod with resources of its own, which decide about its class', async () => {
+  test('none in a pod with resources of its own, which decide about its class', () => {
     const containers = [{ name: 'app', resources: guaranteed }];
-    const { spec } = await injected({ containers, resources: guaranteed });
+    const { spec } = injected({ containers, resources: guaranteed });
     assert.equal(spec.initContainers?.[0]?.resources, none);
   });
 
-  test("a network's own validator has larger limits", async () => {
+  test("a network's own validator has larger limits", () => {
     const larger = { cpu: '50m', memory: '64Mi' };
-    assert.deepEqual(await resources([burstable], 'theirs'), { requests: small, limits: larger });
-    assert.deepEqual(await resources([guaranteed], 'theirs'), { requests: larger, limits: larger });
+    assert.deepEqual(resources([burstable], 'theirs'), { requests: small, limits: larger });
+    assert.deepEqual(resources([guaranteed], 'theirs'), { requests: larger, limits: larger });
   });
 
-  test('proof.resources replaces what it names', async () => {
+  test('proof.resources replaces what it names', () => {
     const proof = { resources: { requests: { cpu: '100m' }, limits: { cpu: 0.2, memory: '128Mi' } } };
     const expected = { requests: { cpu: '100m', memory: '4Mi' }, limits: { cpu: 0.2, memory: '128Mi' } };
-    assert.deepEqual(await resources([burstable], 'cilium', proof), expected);
-    assert.deepEqual(await resources([burstable], 'theirs', proof), expected);
-    assert.deepEqual(await resources([guaranteed], 'cilium', proof), {
+    assert.deepEqual(resources([burstable], 'cilium', proof), expected);
+    assert.deepEqual(resources([burstable], 'theirs', proof), expected);
+    assert.deepEqual(resources([guaranteed], 'cilium', proof), {
       requests: expected.limits,
       limits: expected.limits,
     });
   });
 
-  test('a pod requests no more than before, also when its containers were made smaller in place', async () => {
+  test('a pod requests no more than before, also when its containers were made smaller in place', () => {
     const spec = { containers: [{ name: 'app', resources: guaranteed }] };
-    const after = (await injected(spec)).spec;
+    const after = injected(spec).spec;
     assert.deepEqual(podRequests(after), podRequests(spec));
     const tenth = { requests: { cpu: '400m', memory: '800Mi' }, limits: { cpu: '400m', memory: '800Mi' } };
     const resized = { ...after, containers: [{ name: 'app', resources: tenth }] };

@@ -58,7 +58,7 @@ suite('when', () => {
   /** Whether a profile with this condition applies. */
   function holds(when: Condition | Condition[], pod: Pod = { metadata, spec }): boolean {
     const profile: Profile = { name: 'p', when, daemonSets: [], annotations: {}, proof: { checks: [] } };
-    const policy = { proof, combineProfiles: () => ({ name: 'p', profiles: [profile] }) };
+    const policy = { proof, combineProfiles: () => [profile] };
     const selection = select(
       pod,
       { copiedLabel: false },

@@ -1,0 +1,3 @@
+module webhook
+
+go 1.24
