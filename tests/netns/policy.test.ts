@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { configurationOf } from '../support/configurations.ts';
 import {
   type Families,
   type Family,
-  familiesOf,
   gatewayAddress,
   nodeAddress,
+  otherPodAddress,
   serviceAddress,
 } from './harness/addresses.ts';
-import { listen } from './harness/listeners.ts';
-import { type Proof, startProof } from './harness/proof.ts';
+import { listen, serveNames } from './harness/listeners.ts';
+import { type Proof, type RunningProof, startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
 /* The check `policy`, with policies that nftables enforces in the node's network namespace, as agents do. */
@@ -20,6 +21,11 @@ interface Targets {
   allowed?: string[];
 }
 
+interface Start extends Targets {
+  timeout?: string;
+  nameServers?: string[];
+}
+
 const at = (family: Family, address: string, port: number): string =>
   family === 'ipv6' ? `[${address}]:${port}` : `${address}:${port}`;
 /** The node, with one port that the policy denies and one that it permits. */
@@ -27,6 +33,12 @@ const ofNode = (family: Family): Required<Targets> => ({
   blocked: [at(family, nodeAddress[family], 443)],
   allowed: [at(family, gatewayAddress[family], 53)],
 });
+
+const bothFamilies = { blocked: [] as string[], allowed: [] as string[] };
+for (const family of ['ipv4', 'ipv6'] as const) {
+  bothFamilies.blocked.push(...ofNode(family).blocked);
+  bothFamilies.allowed.push(...ofNode(family).allowed);
+}
 
 /** Replaces the node's rules at once, as a policy agent does. */
 async function enforce(sandbox: Sandbox, rules: string, hook = 'input'): Promise<void> {
@@ -43,14 +55,17 @@ async function makeSandbox(families: Families = 'dual'): Promise<Sandbox> {
   return sandbox;
 }
 
-function prove(sandbox: Sandbox, targets: Targets): Promise<Proof> {
+function begin(sandbox: Sandbox, { timeout = '4s', nameServers, ...targets }: Start): RunningProof {
   const guarded = {
     name: 'guarded',
     when: { namespaceLabels: { guarded: 'yes' } },
-    proof: { checks: [{ policy: { ...targets, timeout: '4s' } }] },
+    proof: { checks: [{ policy: { ...targets, timeout } }] },
   };
-  const pod = { profile: 'guarded', namespaceLabels: { guarded: 'yes' } };
-  return startProof(sandbox, pod, { configuration: configurationOf({ profiles: [guarded] }) }).ended;
+  return startProof(
+    sandbox,
+    { profile: 'guarded', namespaceLabels: { guarded: 'yes' } },
+    { configuration: configurationOf({ profiles: [guarded] }), ...(nameServers && { nameServers }) },
+  );
 }
 
 function assertEnded({ code, message, log }: Proof, reason: string | undefined): void {
@@ -68,6 +83,7 @@ describe('a policy in each state, for both families', { concurrency: 4 }, () => 
     ['a policy that rejects with port-unreachable, as kube-router does', 'tcp dport 443 reject'],
     ['a policy that rejects as prohibited', 'tcp dport 443 reject with icmpx admin-prohibited'],
     ['a policy that rejects inside the pod', 'tcp dport 443 reject', undefined, 'output'],
+    ['a policy for one family', `meta nfproto ipv4 ${deny}`, 'policy-not-in-force'],
     ['a reset connection', 'tcp dport 443 reject with tcp reset', 'connect-refused'],
     ['a policy that drops the allowed target too', 'meta l4proto tcp drop', noAnswer],
     ['a policy that rejects the allowed target too', 'tcp dport { 443, 53 } reject', noAnswer],
@@ -87,37 +103,107 @@ describe('a policy in each state, for both families', { concurrency: 4 }, () => 
     ],
   ];
   for (const [what, rules, reason, hook] of states) {
-    for (const family of familiesOf('dual')) {
+    for (const [family, targets] of [
+      ['ipv4', ofNode('ipv4')],
+      ['ipv6', ofNode('ipv6')],
+    ] as const) {
+      if (what.includes('one family')) continue;
       test(`${family}: ${what}`, async () => {
         await using sandbox = await makeSandbox();
         await enforce(sandbox, rules, hook);
-        assertEnded(await prove(sandbox, ofNode(family)), reason);
+        assertEnded(await begin(sandbox, targets).ended, reason);
       });
     }
+    test(`targets of both families: ${what}`, async () => {
+      await using sandbox = await makeSandbox();
+      await enforce(sandbox, rules, hook);
+      assertEnded(await begin(sandbox, bothFamilies).ended, reason);
+    });
+  }
+});
+
+describe('targets', { concurrency: 4 }, () => {
+  for (const family of ['ipv4', 'ipv6'] as const) {
+    test(`${family}: a default deny, with the API server in a variable as its canary`, async () => {
+      await using sandbox = await makeSandbox(family);
+      await sandbox.ip('node', `addr add ${serviceAddress[family]} dev lo`);
+      const canary = { blocked: ['$(KUBERNETES_SERVICE_HOST):443'] };
+      assertEnded(await begin(sandbox, canary).ended, 'policy-not-in-force');
+      await enforce(sandbox, 'meta l4proto tcp drop');
+      const proof = await begin(sandbox, canary).ended;
+      assertEnded(proof, undefined);
+      assert.match(proof.log, /Note: without an allowed target, a pod whose packets are lost passes too\./);
+    });
+
+    test(`${family}: a blocked target that is down passes, an allowed one does not`, async () => {
+      await using sandbox = await makeSandbox(family);
+      const down = at(family, otherPodAddress[family], 80);
+      const { blocked, allowed } = ofNode(family);
+      assertEnded(await begin(sandbox, { blocked: [down], allowed }).ended, undefined);
+      await enforce(sandbox, deny);
+      const proof = await begin(sandbox, { blocked, allowed: [down] }).ended;
+      assertEnded(proof, noAnswer);
+      assert.match(proof.log, / for the allowed .*:80\. Check .* the target itself: is it up\?/);
+    });
+
+    test(`${family}: a target without a listener is neither blocked nor reached`, async () => {
+      await using sandbox = await makeSandbox(family);
+      await enforce(sandbox, deny);
+      const closed = [at(family, gatewayAddress[family], 81)];
+      const { blocked, allowed } = ofNode(family);
+      assertEnded(await begin(sandbox, { blocked: closed, allowed }).ended, 'connect-refused');
+      assertEnded(await begin(sandbox, { blocked, allowed: closed }).ended, 'connect-refused');
+    });
   }
 
-  test('targets of both families: a policy for one family, and then for both', async () => {
-    await using sandbox = await makeSandbox();
-    const [ipv4, ipv6] = [ofNode('ipv4'), ofNode('ipv6')];
-    const targets = {
-      blocked: [...ipv4.blocked, ...ipv6.blocked],
-      allowed: [...ipv4.allowed, ...ipv6.allowed],
-    };
-    await enforce(sandbox, `meta nfproto ipv4 ${deny}`);
-    assertEnded(await prove(sandbox, targets), 'policy-not-in-force');
+  test('names, as the name server has them', async () => {
+    await using sandbox = await makeSandbox('ipv4');
+    const nameServers = [gatewayAddress.ipv4];
+    const named = { blocked: ['api.example:443'], allowed: ['DNS.example:53'], nameServers };
+    assertEnded(await begin(sandbox, named).ended, 'name-unknown');
+    await serveNames(sandbox, { host: gatewayAddress.ipv4, address: nodeAddress.ipv4 });
+    const open = await begin(sandbox, named).ended;
+    assertEnded(open, 'policy-not-in-force');
+    assert.match(open.log, /saw a connection to the blocked api\.example:443 \(192\.168\.50\.2\)\. Check/);
     await enforce(sandbox, deny);
-    assertEnded(await prove(sandbox, targets), undefined);
+    assertEnded(await begin(sandbox, named).ended, undefined);
+  });
+
+  test('no route to the blocked target', async () => {
+    await using sandbox = await Sandbox.make({ families: 'ipv4', defaultRoute: false });
+    assertEnded(await begin(sandbox, { blocked: ['192.0.2.2:443'] }).ended, 'unreachable');
   });
 });
 
-for (const family of familiesOf('dual'))
-  test(`${family}: a default deny, with the API server in a variable as its canary`, async () => {
-    await using sandbox = await makeSandbox(family);
-    await sandbox.ip('node', `addr add ${serviceAddress[family]} dev lo`);
-    const canary = { blocked: ['$(KUBERNETES_SERVICE_HOST):443'] };
-    assertEnded(await prove(sandbox, canary), 'policy-not-in-force');
-    await enforce(sandbox, 'meta l4proto tcp drop');
-    const proof = await prove(sandbox, canary);
-    assertEnded(proof, undefined);
-    assert.match(proof.log, /Note: without an allowed target, a pod whose packets are lost passes too\./);
+describe('time', { concurrency: 3 }, () => {
+  test('a policy that comes 3 s late: the proof passes a second later', async () => {
+    await using sandbox = await makeSandbox();
+    const proof = begin(sandbox, { ...bothFamilies, timeout: '20s' });
+    await proof.started;
+    await wait(3000);
+    await enforce(sandbox, deny);
+    const enforced = performance.now();
+    assertEnded(await proof.ended, undefined);
+    const later = performance.now() - enforced;
+    assert.ok(later >= 900 && later < 5000, `${later} ms`);
   });
+
+  test('a policy that is too strict as soon as it comes: targets count only at the same moment', async () => {
+    await using sandbox = await makeSandbox();
+    const proof = begin(sandbox, { ...bothFamilies, timeout: '6s' });
+    await proof.started;
+    await wait(2000);
+    await enforce(sandbox, 'meta l4proto tcp drop');
+    assertEnded(await proof.ended, noAnswer);
+  });
+
+  test('an agent that denies everything at first', async () => {
+    await using sandbox = await makeSandbox();
+    await enforce(sandbox, 'meta l4proto tcp drop');
+    const proof = begin(sandbox, { ...bothFamilies, timeout: '20s' });
+    await proof.started;
+    await wait(2000);
+    await enforce(sandbox, deny);
+    assertEnded(await proof.ended, undefined);
+  });
+});
