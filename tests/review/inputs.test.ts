@@ -175,7 +175,7 @@ test('a document beyond the limit is an error with a code, and the others are re
   const reviewed = await reviewText(t, `${pod('a')}---\n${huge}---\n${pod('b')}`, { profile: 'cilium' });
   assert.deepEqual(codes(reviewed), ['CNI_GATE_INPUT_TOO_LARGE']);
   assert.equal(reviewed.summary.injected, 2);
-  const item = jsonListOfDeployments(2).replace('--listen', 'x'.repeat(largestObject));
+  const item = jsonListOfDeployments(2).replace('SETTING_0', 'x'.repeat(largestObject));
   const list = await reviewText(t, item, { profile: 'cilium' });
   assert.deepEqual(codes(list), ['CNI_GATE_INPUT_TOO_LARGE']);
   assert.equal(list.summary.injected, 1);
