@@ -28,8 +28,6 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const reviewed: Reviewed[] = [];
   for (const workload of reader.workloads) {
     const result = await judge(workload, options.assumeMeshed === true);
-    // frees the body, which is as large as the input and not needed again
-    workload.body = () => undefined;
     if ('code' in result) reader.faults.push(result);
     else {
       reviewed.push({ workload, decision: result.decision });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { compiledSchemas, schemaModules } from '../../../release/bundle-plugins.ts';
+import { compiledSchemas, schemaModules } from '../../../release/compiled-schemas.ts';
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -42,7 +42,7 @@ test('the validators of the bundle judge as those that ajv compiles at run time,
       metafile: true,
       platform: 'node',
       format: 'esm',
-      plugins: [compiledSchemas(checkout)],
+      plugins: [compiledSchemas],
     });
     const packages = Object.keys(metafile.inputs).filter((path) => path.includes('node_modules'));
     assert.ok(
