@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
-import { readPolicy } from '../../webhook/config/load.ts';
+import { parsePolicy } from '../../webhook/config/load.ts';
 import { writeYaml } from '../../webhook/lib/yaml.ts';
 import { largestObject, mostObjects } from '../../webhook/review/input/documents.ts';
 import { expandInputs } from '../../webhook/review/input/files.ts';
@@ -53,7 +53,7 @@ test('a missing input is an error, and the rest is read', (t) => {
 });
 
 const asked = (names: string[]): Promise<Reviewed> =>
-  reviewNames({ names, namespace: 'x', admission: { policy: readPolicy(undefined), profile: 'cilium' } });
+  reviewNames({ names, namespace: 'x', policy: parsePolicy(), profile: 'cilium' });
 
 test('binary files are an error', async (t) => {
   const folder = folderWith(t, { 'nul.yaml': 'a: \0', 'ok.yaml': pod('a') });

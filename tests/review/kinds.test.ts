@@ -23,8 +23,9 @@ for (const { kind: named, at, ...body } of tables('kinds.yaml')) {
     assert.deepEqual(reviewed.summary.otherObjects, at.length === 0 ? { [kind]: 1 } : {});
     let patched = parse(text);
     for (const [index, workload] of reviewed.json().workloads.entries()) {
-      assert.ok(workload.patch.every(({ path }) => path.startsWith(`${at[index]}/`)));
-      patched = jsonpatch.applyPatch(patched, workload.patch as Operation[], true).newDocument;
+      const patch: Operation[] = workload.patch;
+      assert.ok(patch.every(({ path }) => path.startsWith(`${at[index]}/`)));
+      patched = jsonpatch.applyPatch(patched, patch, true).newDocument;
     }
     for (const pointer of at) {
       const first = jsonpatch.getValueByPointer(patched, `${pointer}/spec/initContainers/0/name`);

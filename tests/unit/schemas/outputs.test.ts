@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createProgram } from '../../../webhook/commands/program.ts';
-import { readPolicy } from '../../../webhook/config/load.ts';
 import { verdicts } from '../../../webhook/core/facts/pod-evidence.ts';
 import { states } from '../../../webhook/core/networks/daemon-set-status.ts';
 import { proofStates, withoutProofText } from '../../../webhook/report/observe/pods.ts';
 import { statusOf } from '../../../webhook/report/show/status.ts';
-import { folderWith, namespaceOf, pod, reviewFiles, reviewNames } from '../../review/support.ts';
+import { labelled, namespaceOf, pod, reviewFiles } from '../../review/support.ts';
 import { schemaFaults } from '../../support/schemas.ts';
 import { now } from '../core/networks/objects.ts';
 import { troubled } from '../report/troubled.ts';
@@ -19,8 +18,6 @@ const schema = (name: string) => JSON.parse(readFileSync(join(root, 'schemas', n
 
 suite('review --output json', () => {
   const faults = schemaFaults('review');
-  const labelled = (name: string, profile: string): string =>
-    pod(name).replace('metadata:', `metadata:\n  labels: {cni-gate.io/profile: ${profile}}`);
 
   test('every outcome, findings and errors', async (t) => {
     const meshed = pod('meshed', 'mesh').replace(
@@ -53,9 +50,8 @@ suite('review --output json', () => {
   });
 
   test('without a workload', async (t) => {
-    const names = [folderWith(t, { 'a.yaml': namespaceOf('shop', 'cilium') })];
-    const admission = { policy: readPolicy(undefined), profile: undefined };
-    assert.deepEqual(faults((await reviewNames({ names, namespace: 'default', admission })).json()), []);
+    const { json } = await reviewFiles(t, { 'a.yaml': namespaceOf('shop', 'cilium') });
+    assert.deepEqual(faults(json()), []);
   });
 });
 
