@@ -110,17 +110,6 @@ test('review.kinds adds kinds, and replaces the built-in entries of a kind', asy
   assert.deepEqual(summary.otherObjects, { Farm: 1 });
 });
 
-test('an unrendered template is an error that says to render it', async (t) => {
-  for (const labels of ['  labels: {{ toYaml .Values.labels }}', '  labels:\n{% if item.labels %}']) {
-    const text = `apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n${labels}\n`;
-    const { report, reported } = await reviewText(t, text, { profile: 'cilium' });
-    assert.deepEqual(reported, []);
-    const [fault] = report.faults;
-    assert.equal(fault?.code, 'CNI_GATE_INPUT_SYNTAX');
-    assert.match(fault?.message ?? '', /render a template first, for example with helm template/);
-  }
-});
-
 test('template actions in quotes, block scalars and comments are data', async (t) => {
   const text = `${pod('a').replace('image: app:1', 'image: "app:{{ tag }}"')}      # {{ a comment }}
       command: ['{{ "quoted" }}', "{% raw %}"]
@@ -135,21 +124,6 @@ test('template actions in quotes, block scalars and comments are data', async (t
 `;
   const { faults } = await reviewText(t, text, { profile: 'cilium' });
   assert.deepEqual(faults, []);
-});
-
-test('two manifests without a marker between them are an error, and neither is taken for the file', async (t) => {
-  const { report, reported } = await reviewText(t, `${pod('a')}${pod('b')}`, { profile: 'cilium' });
-  assert.deepEqual(reported, []);
-  assert.match(
-    report.faults[0]?.message ?? '',
-    /the key "apiVersion" occurs twice: is a "---" missing before it\?/,
-  );
-});
-
-test('a Namespace that opts in to different profiles in two places is an error', async (t) => {
-  const text = [namespaceOf('shop', 'cillium'), namespaceOf('shop', 'cilium'), pod('a')].join('---\n');
-  const { report } = await reviewText(t, text);
-  assert.match(report.faults[0]?.message ?? '', /Namespace shop has another label cni-gate\.io\/profile in /);
 });
 
 test('a Namespace after its workloads, in another file or in a List sets the profile', async (t) => {
@@ -197,16 +171,4 @@ test("cni-gate's own namespace is exempt, as for the server", async (t) => {
       `skipped exempt-namespace Pod ${own}/a`,
     ]);
   }
-});
-
-test('an invalid Namespace is an error, and the rest is reviewed', async (t) => {
-  const wrong = 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: one\n  labels: {a: 1.10}\n';
-  const nameless = 'apiVersion: v1\nkind: Namespace\nmetadata: {}\n';
-  const text = [wrong, nameless, pod('a')].join('---\n');
-  const { faults, reported } = await reviewText(t, text, { profile: 'cilium' });
-  assert.deepEqual(faults, [
-    '1: Namespace one: expected a string in label a, got a number; put it in quotes',
-    '7: a Namespace has no metadata.name',
-  ]);
-  assert.deepEqual(reported, ['injected profile-applies Pod shop/a']);
 });

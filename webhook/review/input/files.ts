@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, existsSync, globSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
+import { createReadStream, globSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { systemText } from '../../lib/errors.ts';
 import type { Fault } from '../model.ts';
 import { inMebi, mostInput } from './documents.ts';
@@ -19,8 +19,7 @@ export const standardInputName = 'stdin';
 export function expandInputs(names: readonly string[]): (string | Fault)[] {
   const seen = new Set<string>();
   return names.flatMap(expand).filter((found) => {
-    if (typeof found !== 'string') return true;
-    return seen.size < seen.add(existsSync(found) ? realpathSync(found) : found).size;
+    return typeof found !== 'string' || seen.size < seen.add(resolve(found)).size;
   });
 }
 
