@@ -190,7 +190,7 @@ test('depth, aliases and the number of documents are bounded', async (t) => {
   const bomb = `a0: &a0 ${'x'.repeat(1000)}\n${Array.from({ length: 20 }, (_, i) => `a${i + 1}: &a${i + 1} {<<: {x: *a${i}, y: *a${i}}}\n`).join('')}`;
   const indented = Array.from({ length: 1500 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('');
   const dashes = `${'- '.repeat(100_000)}a\n`;
-  const aliases = `a: &a 1\nb: [${'*a, '.repeat(1001)}]\n`;
+  const aliases = Array.from({ length: 1001 }, (_, i) => `- &a${i} x\n- *a${i}\n`).join('');
   for (const text of [
     aliases,
     deep('['),
