@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import { parse, stringify } from 'yaml';
-import { manifests, tables } from './manifests.ts';
+import { parse } from 'yaml';
+import { flagsOf, manifests, tables } from './manifests.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
-
-const template = {
-  metadata: { labels: { app: 'a' } },
-  spec: { containers: [{ name: 'app', image: 'app:1' }] },
-};
 
 for (const { kind: named, at, ...body } of tables('kinds.yaml')) {
   const where = at.length === 0 ? 'counted' : `patched at ${at.join(', ') || 'itself'}`;
@@ -37,7 +32,7 @@ for (const { kind: named, at, ...body } of tables('kinds.yaml')) {
 }
 
 test('Lists are expanded, also nested ones, and typed lists whose items omit the kind', async (t) => {
-  const item = (name: string) => ({ metadata: { name, namespace: 'shop' }, spec: template.spec });
+  const item = (name: string) => ({ metadata: { name, namespace: 'shop' }, spec: { containers: [] } });
   const full = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', ...item(name) });
   const list = (kind: string, items: object[]) => ({ apiVersion: 'v1', kind, items });
   const nested = list('List', [full('a'), list('List', [full('b')]), { apiVersion: 'v1', kind: 'Service' }]);
@@ -72,40 +67,28 @@ test('items of a YAML List have their lines, and stay in the List', async (t) =>
 });
 
 test('review.kinds adds kinds, and replaces the built-in entries of a kind', async (t) => {
-  const config = stringify({
-    apiVersion: 'cni-gate.io/v1alpha1',
-    kind: 'Configuration',
-    review: {
-      kinds: [
-        { apiVersion: 'example.com/v1', kind: 'Farm', path: 'spec.barns.*.stalls.*.pod' },
-        { apiVersion: 'ray.io/*', kind: 'RayCluster', path: 'spec.headGroupSpec.template' },
-      ],
-    },
-  });
-  const farm = { metadata: { name: 'a' }, spec: { barns: { red: { stalls: [{ pod: template }] } } } };
-  const text = [
-    { apiVersion: 'example.com/v1', kind: 'Farm', ...farm },
-    { apiVersion: 'example.com/v2', kind: 'Farm', ...farm },
-    {
-      apiVersion: 'ray.io/v1',
-      kind: 'RayCluster',
-      metadata: { name: 'b' },
-      spec: { headGroupSpec: { template }, workerGroupSpecs: [{ template }] },
-    },
-    { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', metadata: { name: 'c' }, spec: { template } },
-  ]
-    .map((one) => stringify(one))
-    .join('---\n');
-  const { json, reported, summary } = await reviewText(t, text, { profile: 'cilium', config });
+  const kinds = [
+    { apiVersion: 'example.com/v1', kind: 'Farm', path: 'spec.barns.*.stalls.*.pod' },
+    { apiVersion: 'ray.io/*', kind: 'RayCluster', path: 'spec.headGroupSpec.template' },
+  ];
+  const template = '$template';
+  const farm = { kind: 'Farm', spec: { barns: { red: { stalls: [{ pod: template }] } } } };
+  const cluster = { headGroupSpec: { template }, workerGroupSpecs: [{ template }] };
+  const text = manifests([
+    { apiVersion: 'example.com/v1', ...farm },
+    { apiVersion: 'example.com/v2', ...farm },
+    { apiVersion: 'ray.io/v1', kind: 'RayCluster', spec: cluster },
+    { apiVersion: 'argoproj.io/v1alpha1', kind: 'Rollout', spec: { template } },
+  ]);
+  const flags = flagsOf({ profile: 'cilium', config: { review: { kinds } } });
+  const { json, summary } = await reviewText(t, text, flags);
   assert.deepEqual(
-    reported,
-    ['Farm default/a', 'RayCluster default/b', 'Rollout default/c'].map(
-      (name) => `injected profile-applies ${name}`,
-    ),
-  );
-  assert.deepEqual(
-    json().workloads.map(({ part }) => part),
-    ['barns.red.stalls[0].pod', undefined, undefined],
+    json().workloads.map(({ outcome, kind, part }) => [outcome, kind, part]),
+    [
+      ['injected', 'Farm', 'barns.red.stalls[0].pod'],
+      ['injected', 'RayCluster', undefined],
+      ['injected', 'Rollout', undefined],
+    ],
   );
   assert.deepEqual(summary.otherObjects, { Farm: 1 });
 });
