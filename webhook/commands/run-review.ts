@@ -1,5 +1,3 @@
-import { Readable, type Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
 import { exitCodeOf, isRecorded, placeOf, type Report, type Summary, summarize } from '../review/model.ts';
@@ -41,15 +39,10 @@ export async function runReview(flags: ReviewFlags): Promise<void> {
   process.exitCode = status;
   // standard error first, because writing to standard output fails if its reader stops early
   process.stderr.write(messages);
-  await write(output, process.stdout);
-}
-
-/** Writes texts until the reader closes the stream. A reader that stops early, such as `head`, causes no error. */
-export async function write(texts: Iterable<string>, stream: Writable): Promise<void> {
-  try {
-    await pipeline(Readable.from(texts), stream, { end: false });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  for (const text of output) {
+    // a reader that stops early, such as `head`, has closed the pipe
+    if (!process.stdout.writable) break;
+    process.stdout.write(text);
   }
 }
 
