@@ -17,8 +17,8 @@ export interface SourceDocument {
   text: string;
   /** Whether the document is JSON, which has no comments. */
   json: boolean;
-  /** Whether there is no object to read, because the text has an error that was reported. */
-  blank: boolean;
+  /** Why there is no object to read; absent if there is one. */
+  fault?: Fault | undefined;
 }
 
 /** Where an object is in the input. */

@@ -52,10 +52,9 @@ async function readAll(names: readonly string[], reader: ReturnType<typeof manif
       continue;
     }
     left -= input.text.length;
-    for (const read of readStream(input.file, input.text)) {
+    for (const document of readStream(input.file, input.text)) {
       if (reader.isFull()) break;
-      if ('code' in read) reader.faults.push(read);
-      else reader.take(read);
+      reader.take(document);
     }
   }
   // mostly an empty pipe, after a command that failed

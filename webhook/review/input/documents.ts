@@ -23,7 +23,7 @@ export const mostInput = (heap = getHeapStatistics().heap_size_limit): number =>
 export const inMebi = (count: number): string => `${Math.ceil((count / mebi) * 10) / 10} MiB`;
 
 /**
- * Reads a stream of YAML documents and JSON values. Yields a fault for each part that cannot be read, and continues.
+ * Reads a stream of YAML documents and JSON values. A document that cannot be read has a fault.
  *
  * As in kubectl (apimachinery `pkg/util/yaml` YAMLReader), a document begins at every line that begins with `---`, even
  * in block scalars and quotes. `...` also ends a document. kubectl ignores the text after `...`, but here this text is
@@ -31,15 +31,14 @@ export const inMebi = (count: number): string => `${Math.ceil((count / mebi) * 1
  *
  * @param file the name of the file, for messages
  */
-export function* readStream(file: string, text: string): Generator<SourceDocument | Fault, undefined> {
+export function* readStream(file: string, text: string): Generator<SourceDocument, undefined> {
   let start = 1;
   for (const part of text.split(/(?<=^|\n)(?=---|\.\.\.(?:[ \t\r\n]|$))/)) {
     for (const own of jsonValues(part) ?? [part]) {
       if (own === '') continue;
-      const document = { file, text: own, start, json: isJson(own), blank: false };
-      const fault = faultIn(document);
-      if (fault !== undefined) yield fault;
-      yield fault === undefined ? document : { ...document, blank: true };
+      const document: SourceDocument = { file, text: own, start, json: isJson(own) };
+      document.fault = faultIn(document);
+      yield document;
       start += newlines(own);
     }
   }

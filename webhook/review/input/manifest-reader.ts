@@ -127,9 +127,9 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     guarded(document, document.start, () => {
       count();
       documents.push(document);
-      const repeated = document.blank ? undefined : repeatedKey(document);
-      if (repeated !== undefined) faults.push(repeated);
-      else if (!document.blank) readObject(parsed(document).value, { document, path: [] });
+      const fault = document.fault ?? repeatedKey(document);
+      if (fault !== undefined) faults.push(fault);
+      else readObject(parsed(document).value, { document, path: [] });
     });
 
   return {
