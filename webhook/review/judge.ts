@@ -69,11 +69,11 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
     const { outcome, reason, profiles } = decision;
     const { warnings = [], status } = review.response;
     const { checks } = readStatus(request.pod) ?? {};
-    const moved = relocate(structuredClone(decision.operations), workload.podPath);
+    const moved = relocate(decision.operations, workload.podPath);
     return {
       outcome,
       reason,
-      profiles: [...profiles],
+      profiles,
       checks: outcome !== 'refused' && Array.isArray(checks) ? checks.map(String) : [],
       warnings,
       operations: moved.length > 0 ? [...workload.prelude, ...moved] : [],
