@@ -130,6 +130,10 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
   }
 });
 
+test('an error at the end of a text without a last newline is on the last line', async (t) => {
+  assert.match((await reviewText(t, 'a: "b')).faults[0] ?? '', /^1: neither YAML nor JSON: Missing closing/);
+});
+
 test('names that begin with a dot, links to folders and node_modules are skipped in folders', async (t) => {
   const folder = folderWith(t, {
     '.k8s/a.yaml': pod('a'),

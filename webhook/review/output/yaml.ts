@@ -63,8 +63,7 @@ function patchableJson(text: string): Patchable {
   const value: unknown = JSON.parse(json);
   const indent = /^\s*[{[]\r?\n([ \t]+)/.exec(json)?.[1];
   return {
-    // copied, because the value becomes a part of the document, which later operations may change
-    apply: (operation) => jsonpatch.applyOperation(value, structuredClone(operation)),
+    apply: (operation) => jsonpatch.applyOperation(value, operation),
     objectText: (path) => `${JSON.stringify(valueAt(value, path), null, 2)}\n`,
     text: () => `${markerOf(text)}${JSON.stringify(value, null, indent)}\n`,
   };
