@@ -8,7 +8,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { version } from '../../webhook/lib/version.ts';
 import { summarize } from '../../webhook/review/model.ts';
 import { pathFrom, problemsOf, reportRoot } from '../../webhook/review/output/problems.ts';
-import { githubOutput } from '../../webhook/review/output/services.ts';
+import { githubOutput, sarifOutput } from '../../webhook/review/output/services.ts';
 import { configuredProfiles } from '../support/configurations.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
 import { command, folderWith, labelled, namespaceOf, pod } from './support.ts';
@@ -256,6 +256,10 @@ test('any text of the input: one GitHub command with that text, and no other', (
   );
 });
 
+interface SarifResult {
+  locations: [{ physicalLocation: { artifactLocation: { uri: string } } }];
+}
+
 test('names of files are from the root of the repository that CI names, or absolute', () => {
   for (const [env, file, expected] of [
     [{}, './a.yaml', 'a.yaml'],
@@ -266,4 +270,13 @@ test('names of files are from the root of the repository that CI names, or absol
   ] as const) {
     assert.equal(pathFrom(reportRoot(env), file), expected, JSON.stringify(env));
   }
+  const read = reportAt(
+    { file: '/elsewhere/a b.yaml', line: 1 },
+    { file: '/repository/\ud800 b.yaml', line: 1 },
+  );
+  const { runs } = JSON.parse(sarifOutput(problemsOf(read, false, '/repository')));
+  assert.deepEqual(
+    runs[0].results.map(({ locations }: SarifResult) => locations[0].physicalLocation.artifactLocation.uri),
+    ['file:///elsewhere/a%20b.yaml', '%EF%BF%BD%20b.yaml'],
+  );
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { junitOutput } from '../../webhook/review/output/junit.ts';
 import { labelled, namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 test('the text output: a header, a unified diff with the lines of the file, and totals', async (t) => {
@@ -50,11 +51,18 @@ test('an init container that the proof replaces is a removal in the diff', async
   assert.doesNotMatch(reviewed.yaml(), /linkerd-network-validator/);
 });
 
+test('a skipped workload has no diff, although its patch records the review', async (t) => {
+  const reviewed = await reviewText(t, pod('a'), { profile: 'linkerd' });
+  assert.ok((reviewed.report.reviewed[0]?.decision.operations.length ?? 0) > 0);
+  assert.match(reviewed.text(), /^skipped Pod shop\/a .*: no-profile-applies\nwarning/);
+});
+
 test('control characters in names do not reach the terminal', async (t) => {
   const text = pod('a').replace('name: a', 'name: "\\e[2Ja\\u009b1mb\\a"');
   const reviewed = await reviewText(t, text, { profile: 'cilium' });
   assert.doesNotMatch(reviewed.text(), /[^\P{Cc}\n]/u);
   assert.match(reviewed.text(), /^injected Pod shop\/a/);
+  assert.doesNotMatch(junitOutput(reviewed.report, [], '/'), /[^\P{Cc}\n\u0080-\u009f]/u);
 });
 
 test('JSON: why the mutating policy leaves a workload to the server, unless it is refused', async (t) => {
