@@ -7,7 +7,7 @@ import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { version } from '../../webhook/lib/version.ts';
-import { folderWith, namespaceOf, pod } from '../review/support.ts';
+import { folderWith, labelled, namespaceOf, pod } from '../review/support.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
 import { runAction, runComponent } from './runners.ts';
 
@@ -30,10 +30,7 @@ before(() => {
 });
 after(() => rmSync(checkout, { recursive: true }));
 
-const misspelled = pod('misspelled').replace(
-  'metadata:',
-  'metadata:\n  labels: {cni-gate.io/profil: cilium}',
-);
+const misspelled = labelled('misspelled', 'cilium', 'profil');
 const manifests = {
   'deploy/namespace.yaml': namespaceOf('shop', 'cilium'),
   'deploy/good.yaml': pod('good'),
