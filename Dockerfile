@@ -17,7 +17,7 @@ COPY certs ./certs
 COPY manifests/base ./manifests/base
 COPY validator ./validator
 COPY webhook ./webhook
-COPY release/bundle.ts release/bundle-plugins.ts ./release/
+COPY release/bundle.ts release/compiled-schemas.ts ./release/
 RUN npm run build
 
 # the checks as one file, for the validator's engine

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs `cni-gate review` in a pipeline: `review.sh github` for action.yml, `review.sh gitlab` for templates/review.yml.
 # Inputs are variables, never text of a script: REVIEW_FILES (one name a line), REVIEW_NAMESPACE, REVIEW_PROFILE,
-# REVIEW_CONFIG, REVIEW_CHANGED_SINCE, REVIEW_STRICT and REVIEW_ASSUME_MESHED (true or false); for GitHub also REVIEW_SARIF.
+# REVIEW_CONFIG, REVIEW_STRICT and REVIEW_ASSUME_MESHED (true or false); for GitHub also REVIEW_SARIF.
 # Ends with the exit code of the review.
 set -euo pipefail
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

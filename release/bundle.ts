@@ -1,17 +1,8 @@
-import {
-  appendFileSync,
-  chmodSync,
-  cpSync,
-  globSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { compiledSchemas, withoutSideEffects } from './bundle-plugins.ts';
+import { compiledSchemas } from './compiled-schemas.ts';
 
 /*
  * usage: npx node release/bundle.ts [FOLDER]
@@ -22,16 +13,6 @@ import { compiledSchemas, withoutSideEffects } from './bundle-plugins.ts';
 const checkout = fileURLToPath(new URL('../', import.meta.url));
 const [folder = join(checkout, 'dist')] = process.argv.slice(2);
 const target = join(folder, 'webhook');
-
-// `npx` in a checkout builds the bundle before its first command, and would show nothing but a spinner
-if (process.env.npm_command === 'exec') {
-  if (isCurrent()) process.exit();
-  try {
-    appendFileSync('/dev/tty', '\rcni-gate: building dist/, which takes some seconds\n');
-  } catch {
-    // no terminal to write to
-  }
-}
 
 // removes the previous bundle
 rmSync(target, { recursive: true, force: true });
@@ -44,7 +25,7 @@ const { metafile } = await build({
   splitting: true,
   platform: 'node',
   target: 'node22',
-  plugins: [compiledSchemas(checkout), withoutSideEffects('@kubernetes/client-node')],
+  plugins: [compiledSchemas],
   // identifiers stay, and lines are short, so that stack traces are readable
   minifyWhitespace: true,
   minifySyntax: true,
@@ -77,12 +58,3 @@ const texts = [...packages].sort().map((path) => {
 });
 chmodSync(join(target, 'main.js'), 0o755);
 writeFileSync(join(folder, 'LICENSES'), `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`);
-
-/** Whether the bundle is newer than all its sources. */
-function isCurrent(): boolean {
-  const made = statSync(join(target, 'main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const sources = '{webhook,validator,certs,manifests/base,release}/**/*';
-  return ['package-lock.json', ...globSync(sources, { cwd: checkout })].every(
-    (path) => statSync(join(checkout, path)).mtimeMs < made,
-  );
-}

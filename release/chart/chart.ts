@@ -1,3 +1,4 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import configurationSchema from '../../webhook/config/configuration.schema.json' with { type: 'json' };
 import { idOf, type KubernetesObject, type Kustomization, kustomize, objectsOf } from '../kustomize.ts';
@@ -86,4 +87,15 @@ export function valuesSchema(): string {
   const withoutLookahead = (key: string, value: unknown): unknown =>
     key === 'pattern' && typeof value === 'string' && value.includes('(?') ? undefined : value;
   return `${JSON.stringify({ ...valuesOnly, properties, definitions }, withoutLookahead, 2)}\n`;
+}
+
+// npm run generate: writes the generated part of the chart
+if (import.meta.main) {
+  const chart = new URL('../../charts/cni-gate/', import.meta.url);
+  const folder = new URL('templates/generated/', chart);
+  const files = await templates();
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const [name, text] of files) writeFileSync(new URL(name, folder), text);
+  writeFileSync(new URL('values.schema.json', chart), valuesSchema());
 }

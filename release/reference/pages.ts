@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { parsePolicy } from '../../webhook/config/load.ts';
 import { policiesYaml, webhookPatch } from '../../webhook/core/policies/policy.ts';
 import { errorCodes } from '../../webhook/lib/errors.ts';
@@ -54,7 +53,8 @@ function fillErrors(page: string): string {
   return filled;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+// npm run generate
+if (import.meta.main) {
   for (const [name, generate] of Object.entries(generatedFiles)) {
     const path = new URL(`../../${name}`, import.meta.url);
     writeFileSync(path, generate(readFileSync(path, 'utf8')));

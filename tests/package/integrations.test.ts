@@ -1,26 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { version } from '../../webhook/lib/version.ts';
-import { namespaceOf, pod } from '../review/support.ts';
-import { repositoryWith } from '../support/repository.ts';
+import { folderWith, labelled, namespaceOf, pod } from '../review/support.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
-import { type ActionEnded, runAction } from './support/action.ts';
-import { runComponent } from './support/component.ts';
+import { runAction, runComponent } from './runners.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -35,44 +24,39 @@ function run(command: string, args: string[], cwd: string): string {
 
 before(() => {
   checkout = mkdtempSync(join(tmpdir(), 'cni-gate-checkout-'));
-  const listed = run('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], root);
-  for (const path of listed.split('\0').filter((name) => name !== '' && existsSync(join(root, name)))) {
-    mkdirSync(dirname(join(checkout, path)), { recursive: true });
-    copyFileSync(join(root, path), join(checkout, path));
-  }
+  const listed = 'git ls-files -z --cached --others --exclude-standard';
+  const copied = 'tar -c --null --ignore-failed-read -T - | tar -x -C "$0"';
+  run('bash', ['-c', `${listed} | ${copied}`, checkout], root);
 });
 after(() => rmSync(checkout, { recursive: true }));
 
-const misspelled = pod('misspelled').replace(
-  'metadata:',
-  'metadata:\n  labels: {cni-gate.io/profil: cilium}',
-);
+const misspelled = labelled('misspelled', 'cilium', 'profil');
 const manifests = {
   'deploy/namespace.yaml': namespaceOf('shop', 'cilium'),
   'deploy/good.yaml': pod('good'),
 };
 
 suite('GitHub action', () => {
-  const review = (workspace: string, inputs: Record<string, string>): ActionEnded =>
+  const review = (workspace: string, inputs: Record<string, string>) =>
     // the first test has already installed cni-gate
     runAction(checkout, { workspace, inputs, skip: ['Install cni-gate'] });
 
   test('a fresh checkout: installs cni-gate, reviews, and writes output and summary', (t) => {
-    const { folder } = repositoryWith(t, manifests);
+    const folder = folderWith(t, manifests);
     const ended = runAction(checkout, { workspace: folder, inputs: { files: 'deploy/' } });
-    assert.equal(ended.status, 0, JSON.stringify(ended.logs));
-    assert.deepEqual(commandsIn(ended.logs.Review ?? '').commands, []);
-    assert.match(ended.logs.Review ?? '', /^reviewed 1 workload: 1 injected, 0 refused\npassed$/m);
+    assert.equal(ended.status, 0, ended.log);
+    assert.deepEqual(commandsIn(ended.log).commands, []);
+    assert.match(ended.log, /^reviewed 1 workload: 1 injected, 0 refused\npassed$/m);
     assert.deepEqual(ended.outputs, { 'exit-code': '0', 'sarif-file': '' });
     assert.match(ended.summary, /^### cni-gate review\n\n {4}injected Pod shop\/good /);
   });
 
   test('a warning: an annotation at the file, and the step fails unless strict is false', (t) => {
-    const { folder } = repositoryWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
+    const folder = folderWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
     const files = 'deploy/*.yaml\n';
-    const { status, logs, outputs } = review(folder, { files, 'sarif-file': 'out.sarif' });
+    const { status, log, outputs } = review(folder, { files, 'sarif-file': 'out.sarif' });
     assert.equal(status, 1);
-    const [command] = commandsIn(logs.Review ?? '').commands;
+    const [command] = commandsIn(log).commands;
     assert.equal(command?.name, 'error');
     assert.equal(command?.properties.file, 'deploy/bad.yaml');
     assert.deepEqual(outputs, { 'exit-code': '1', 'sarif-file': 'out.sarif' });
@@ -83,12 +67,12 @@ suite('GitHub action', () => {
 
   test('names and values that a shell or the command line would read as something else', (t) => {
     const name = 'deploy/$(touch run) `touch run`;touch run #.yaml';
-    const { folder } = repositoryWith(t, { ...manifests, [name]: misspelled, '-x.yaml': pod('dash') });
-    const { logs, summary } = review(folder, {
+    const folder = folderWith(t, { ...manifests, [name]: misspelled, '-x.yaml': pod('dash') });
+    const { log, summary } = review(folder, {
       files: `deploy/namespace.yaml\n${name}\n-x.yaml`,
       namespace: '$(touch run)',
     });
-    const [command] = commandsIn(logs.Review ?? '').commands;
+    const [command] = commandsIn(log).commands;
     assert.equal(command?.properties.file, name);
     assert.match(summary, /Pod shop\/dash/);
     assert.ok(!existsSync(join(folder, 'run')));
@@ -97,9 +81,9 @@ suite('GitHub action', () => {
   test('a manifest whose names are Markdown and workflow commands: neither has an effect', (t) => {
     const key = '"cni-gate.io/x ``````` \\n::error::y ##[add-mask]z <img src=x>"';
     const hostile = pod('hostile').replace('metadata:', `metadata:\n  labels: {${key}: a}`);
-    const { folder } = repositoryWith(t, { ...manifests, 'deploy/hostile.yaml': hostile });
-    const { logs, summary } = review(folder, { files: 'deploy' });
-    const { commands, others } = commandsIn(logs.Review ?? '');
+    const folder = folderWith(t, { ...manifests, 'deploy/hostile.yaml': hostile });
+    const { log, summary } = review(folder, { files: 'deploy' });
+    const { commands, others } = commandsIn(log);
     assert.deepEqual(
       commands.map(({ name, properties }) => [name, properties.file]),
       [['error', 'deploy/hostile.yaml']],
@@ -111,7 +95,7 @@ suite('GitHub action', () => {
   });
 
   test('wrong inputs: exit code 2, and no report', (t) => {
-    const { folder } = repositoryWith(t, manifests);
+    const folder = folderWith(t, manifests);
     for (const [inputs, text] of [
       [{ files: '' }, /expected the input "files".*CNI_GATE_USAGE/],
       [
@@ -121,9 +105,9 @@ suite('GitHub action', () => {
       [{ files: 'deploy', profile: 'nowhere', 'sarif-file': 'x.sarif' }, /CNI_GATE_PROFILE_UNKNOWN/],
       [{ files: 'nowhere' }, /::error title=CNI_GATE_INPUT_UNREADABLE,file=nowhere::/],
     ] as const) {
-      const { status, logs } = review(folder, inputs);
+      const { status, log } = review(folder, inputs);
       assert.equal(status, 2, JSON.stringify(inputs));
-      assert.match(logs.Review ?? '', text);
+      assert.match(log, text);
       assert.ok(!existsSync(join(folder, 'x.sarif')));
     }
   });
@@ -131,16 +115,13 @@ suite('GitHub action', () => {
 
 suite('GitLab component', () => {
   test('a job: log, Code Quality and JUnit reports, and the exit code of the review', (t) => {
-    const { folder } = repositoryWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
+    const folder = folderWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
     // git really clones this checkout, but `npm ci` is replaced: it links what the action's test has installed
-    const source = repositoryWith(t, {});
-    run(
-      'cp',
-      ['-r', ...['integrations', 'package.json'].map((name) => join(checkout, name)), source.folder],
-      root,
-    );
-    source.commit();
-    const npm = join(source.folder, '.git/npm');
+    const source = folderWith(t, {});
+    const committed =
+      'cp -r "$0"/{integrations,package.json} . && git init -q -b main && git add . && git -c user.name=a -c user.email=a commit -qm a';
+    run('bash', ['-c', committed, checkout], source);
+    const npm = join(source, '.git/npm');
     writeFileSync(
       npm,
       '#!/bin/sh\n[ "$1 $2" = "ci --prefix" ] && ln -s "$CHECKOUT"/node_modules "$CHECKOUT"/dist "$3"\n',
@@ -148,7 +129,7 @@ suite('GitLab component', () => {
     chmodSync(npm, 0o755);
     const { status, log, reports } = runComponent(join(checkout, 'templates/review.yml'), {
       project: folder,
-      inputs: { files: 'deploy', repository: source.folder },
+      inputs: { files: 'deploy', repository: source },
       env: { CHECKOUT: checkout, PATH: `${dirname(npm)}${delimiter}${process.env.PATH}` },
     });
     assert.equal(status, 1, log);
@@ -162,7 +143,7 @@ suite('GitLab component', () => {
 test('pre-commit hook: installed as pre-commit installs hooks of Node, with its entry and arguments', (t) => {
   const [hook] = parse(readFileSync(join(checkout, '.pre-commit-hooks.yaml'), 'utf8'));
   assert.deepEqual([hook.language, hook.pass_filenames], ['node', false]);
-  const { folder } = repositoryWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
+  const folder = folderWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
   const prefix = join(folder, '.git/hook');
   run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], checkout);
   const packed = join(folder, `cni-gate-${version}.tgz`);

@@ -22,19 +22,13 @@ function run(
   return spawnSync(command, args, { cwd, encoding: 'utf8' });
 }
 
-test('npx in a checkout builds what is missing, and a line on the terminal says so', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const onTerminal = (cache: string): string => {
-    const command = `npm_config_cache=${join(folder, cache)} npx --yes --offline cni-gate --version`;
-    const { status, stdout } = run(root, 'script', ['-qec', command, '/dev/null']);
-    assert.equal(status, 0, stdout);
-    return stdout;
-  };
+test('npx in a checkout builds what is missing', (t) => {
+  const cache = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(cache, { recursive: true }));
   rmSync(join(root, 'dist/webhook'), { recursive: true, force: true });
-  const [built, found] = [onTerminal('first'), onTerminal('second')];
-  assert.match(built, /\rcni-gate: building dist\/, .*0\.1\.0\r?\n/s);
-  assert.doesNotMatch(found, /building/);
+  const args = ['--yes', '--offline', '--cache', cache, 'cni-gate', '--version'];
+  const { stdout, stderr } = run(root, 'npx', args);
+  assert.equal(stdout.trim(), version, stderr);
 });
 
 test('the packed file runs where it is installed, without the checkout', async (t) => {

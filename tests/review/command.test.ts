@@ -2,21 +2,19 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CommanderError } from 'commander';
-import { parse, parseAllDocuments } from 'yaml';
-import { write } from '../../webhook/commands/run-review.ts';
+import { parseAllDocuments } from 'yaml';
 import { CniGateError } from '../../webhook/lib/errors.ts';
 import { cniGate } from '../support/command.ts';
 import { manifests } from './manifests.ts';
-import { command, folderWith, namespaceOf, pod } from './support.ts';
+import { command, folderWith, labelled, namespaceOf, pod } from './support.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const examples = join(root, 'examples');
 
-const refused = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
+const refused = labelled('a', 'nowhere');
 
 test('the examples: every outcome occurs, also with --strict, and every comment stays', async () => {
   const { status, output, messages } = await command('-f', examples, '--strict');
@@ -44,58 +42,34 @@ test('the examples: every outcome occurs, also with --strict, and every comment 
 });
 
 test('exit codes and the last line: 0, 1 for a refusal and for a warning with --strict, 2 for unreadable input', async (t) => {
-  const warned = pod('a').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: none}');
   const folder = folderWith(t, {
     'good.yaml': pod('good'),
     'refused.yaml': refused,
-    'warned.yaml': warned,
+    'warned.yaml': labelled('a', 'none'),
     'broken.yaml': `${refused}---\na: b: c\n`,
     'config.yaml': 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n',
   });
-  for (const [file, strict, status] of [
-    ['good', true, 0],
-    ['refused', false, 1],
-    ['warned', false, 0],
-    ['warned', true, 1],
-    ['broken', false, 2],
+  const configured = ['--profile', 'cilium', '--config', join(folder, 'config.yaml')];
+  for (const [file, status, ...more] of [
+    ['good', 0, '--strict'],
+    ['refused', 1],
+    ['warned', 0],
+    ['warned', 1, '--strict', '--summary'],
+    ['broken', 2],
   ] as const) {
-    const args = [
-      '--profile',
-      'cilium',
-      '--config',
-      join(folder, 'config.yaml'),
-      ...(strict ? ['--strict'] : []),
-    ];
-    for (const form of [[], ['--summary']]) {
-      const result = await command('-f', join(folder, `${file}.yaml`), ...args, ...form);
-      assert.equal(result.status, status, file);
-      assert.ok(result.output.endsWith(status === 0 ? '\npassed\n' : '\nfailed\n'), result.output);
-    }
+    const result = await command('-f', join(folder, `${file}.yaml`), ...configured, ...more);
+    assert.equal(result.status, status, file);
+    assert.ok(result.output.endsWith(status === 0 ? '\npassed\n' : '\nfailed\n'), result.output);
   }
-  const { messages } = await command('-f', join(folder, 'broken.yaml'), '--profile', 'cilium');
-  assert.match(messages, /broken\.yaml:12:4: error: neither YAML nor JSON: .*\(CNI_GATE_INPUT_SYNTAX\)\n$/);
 });
 
-test("a pod without its mesh's proxy: --strict fails, --assume-meshed passes, and YAML contains no proxy", async (t) => {
+test('--assume-meshed: the proof of the meshed pod without a warning, and YAML contains no proxy', async (t) => {
   const asking = { annotations: { 'linkerd.io/inject': 'enabled' } };
   const folder = folderWith(t, { 'a.yaml': manifests(['Namespace shop linkerd', asking]) });
-  const run = (...args: string[]) => command('-f', folder, '-o', 'yaml', ...args);
-  for (const [args, status, word] of [
-    [[], 0, 'warning'],
-    [['--strict'], 1, 'error'],
-  ] as const) {
-    const result = await run(...args);
-    assert.equal(result.status, status);
-    assert.match(
-      result.messages,
-      new RegExp(`: ${word}: Deployment shop/web: requests .*PROXY_MISSING\\)$`, 'm'),
-    );
-    assert.doesNotMatch(result.output, /initContainers|linkerd-proxy/);
-  }
-  const assumed = await run('--strict', '--assume-meshed');
-  assert.deepEqual([assumed.status, assumed.messages], [0, '']);
-  assert.match(assumed.output, /"profile":"linkerd"/);
-  assert.doesNotMatch(assumed.output, /linkerd-proxy/);
+  const { status, output, messages } = await command(folder, '-o', 'yaml', '--strict', '--assume-meshed');
+  assert.deepEqual([status, messages], [0, '']);
+  assert.match(output, /"profile":"linkerd"/);
+  assert.doesNotMatch(output, /linkerd-proxy/);
 });
 
 test('wrong usage: the message says what is wrong', async () => {
@@ -115,16 +89,18 @@ test('wrong usage: the message says what is wrong', async () => {
 });
 
 test('YAML output: standard output has only YAML, standard error has refusals and warnings', async (t) => {
-  const folder = folderWith(t, { 'a.yaml': refused });
-  const { status, output, messages } = await command('-f', folder, '--profile', 'cilium', '-o', 'yaml');
-  assert.equal(status, 1);
-  assert.deepEqual(parse(output), parse(refused));
-  assert.match(messages, /^cni-gate: .*a\.yaml:1: error: Pod shop\/a: profile "nowhere" does not exist/);
-});
-
-test('output that cannot be written is an error', async () => {
-  const full = new Writable({ write: (_, __, done) => done(new Error('ENOSPC')) });
-  await assert.rejects(write(['a'], full), /ENOSPC/);
+  const folder = folderWith(t, { 'a.yaml': refused, 'b.yaml': labelled('b', 'cilium', 'profil') });
+  for (const [word, ...more] of [['warning'], ['error', '--strict']] as const) {
+    const { status, output, messages } = await command(folder, '--profile', 'cilium', '-o', 'yaml', ...more);
+    assert.equal(status, 1);
+    assert.ok(output.startsWith(`${refused}---\napiVersion`));
+    const [first = '', second = ''] = messages.split('\n');
+    assert.match(first, /^cni-gate: .*a\.yaml:1: error: Pod shop\/a: profile "nowhere" does not exist/);
+    assert.match(
+      second,
+      new RegExp(`^cni-gate: .*b\\.yaml:4: ${word}: Pod shop/b: label .*\\(CNI_GATE_KEY_`),
+    );
+  }
 });
 
 suite('as a process', () => {
@@ -141,16 +117,17 @@ suite('as a process', () => {
     );
   });
 
-  test('a closed output pipe is not an error', () => {
-    const many = Array.from({ length: 200 }, (_, index) => pod(`pod-${index}`)).join('---\n');
-    const script = `"${process.execPath}" webhook/main.ts review -f - --profile cilium | head -n 1; echo "$PIPESTATUS"`;
-    const { stdout, stderr } = spawnSync('bash', ['-c', script], {
-      cwd: root,
-      input: many,
-      encoding: 'utf8',
-    });
-    assert.equal(stderr, '');
-    assert.equal(stdout, 'injected Pod shop/pod-0 (stdin:1): cilium\n0\n');
+  test('a closed output pipe is not an error, a full disk is one', () => {
+    const input = Array.from({ length: 200 }, (_, index) => pod(`pod-${index}`)).join('---\n');
+    const reviewed = (rest: string) => {
+      const script = `"${process.execPath}" webhook/main.ts review -f - --profile cilium ${rest}; echo "$PIPESTATUS"`;
+      const { stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: root, input, encoding: 'utf8' });
+      return [stdout, stderr];
+    };
+    const first = 'injected Pod shop/pod-0 (stdin:1): cilium';
+    assert.deepEqual(reviewed('| head -n 1'), [`${first}\n0\n`, '']);
+    const message = 'cni-gate: cannot write the output: ENOSPC: no space left on device, write\n';
+    assert.deepEqual(reviewed('>/dev/full'), ['2\n', message]);
   });
 
   test('an endless input: exit code 2, no exhausted memory; neither the server nor the Kubernetes client is loaded', () => {

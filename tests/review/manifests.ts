@@ -22,7 +22,7 @@ export interface TableCase {
 export const tables = (file: string) => parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
 
 /** The flags for the profile and the configuration of a case. */
-export const flagsOf = ({ profile, config }: TableCase): Flags => ({
+export const flagsOf = ({ profile, config }: Pick<TableCase, 'profile' | 'config'>): Flags => ({
   ...(profile !== undefined && { profile }),
   ...(config !== undefined && {
     config: stringify({ apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration', ...config }),

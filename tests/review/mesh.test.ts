@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { suite, type TestContext, test } from 'node:test';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
+import { head } from '../support/configurations.ts';
 import { manifests, tables } from './manifests.ts';
 import { type Flags, type Reviewed, reviewText } from './support.ts';
 
@@ -79,27 +80,17 @@ suite('--assume-meshed: a pod gets the patch of the meshed pod, without a proxy'
 });
 
 test('--assume-meshed works with the `when` of a custom profile for any container of the mesh', async (t) => {
-  const config = stringify({
-    apiVersion: 'cni-gate.io/v1alpha1',
-    kind: 'Configuration',
-    profiles: [
-      {
-        name: 'mine',
-        when: [
-          {
-            container: 'linkerd-network-validator',
-            labels: { tier: 'web' },
-            annotations: {
-              'linkerd.io/created-by': { exists: true },
-              'linkerd.io/inject': { notIn: ['disabled'] },
-              'example.com/checked': 'done',
-            },
-          },
-        ],
-        proof: { container: { imageOf: 'linkerd-network-validator', asUser: 1337 } },
-      },
-    ],
-  });
+  const config = `${head}profiles:
+  - name: mine
+    when:
+      - container: linkerd-network-validator
+        labels: {tier: web}
+        annotations:
+          linkerd.io/created-by: {exists: true}
+          config.linkerd.io/mode: {notIn: [skip]}
+          example.com/checked: done
+    proof: {container: {imageOf: linkerd-network-validator, asUser: 1337}}
+`;
   const flags = { config, assumeMeshed: true };
   const namespace = { annotations: { 'linkerd.io/inject': 'enabled' } };
   const asking: Case = { title: 'mine', profile: 'mine', namespace };
@@ -107,12 +98,12 @@ test('--assume-meshed works with the `when` of a custom profile for any containe
     [{ tier: 'web' }, { 'example.com/checked': 'done' }, 'injected'],
     [{ tier: 'db' }, { 'example.com/checked': 'done' }, 'skipped'],
     [{ tier: 'web' }, {}, 'skipped'],
+    [{ tier: 'web' }, { 'example.com/checked': 'done', 'config.linkerd.io/mode': 'skip' }, 'skipped'],
   ] as const) {
     const one = await reviewed(t, { ...asking, pod: { labels, annotations } }, flags);
     assert.deepEqual(one.faults, []);
     assert.equal(one.report.reviewed[0]?.decision.outcome, outcome);
-    if (outcome === 'injected') {
-      assert.equal(templateOf(one).spec.initContainers[0].image, 'image-of-linkerd-network-validator');
-    }
+    const image = outcome === 'injected' ? 'image-of-linkerd-network-validator' : undefined;
+    assert.equal(templateOf(one).spec.initContainers?.[0].image, image);
   }
 });

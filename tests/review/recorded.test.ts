@@ -82,7 +82,8 @@ test('with manifests, and in other outputs, a review counts as a workload', asyn
   const reviewed = await reviewFiles(t, { 'a.json': review, 'b.yaml': pod('plain') }, { profile });
   const injected = ['injected profile-applies Pod shop/meshed', 'injected profile-applies Pod shop/plain'];
   assert.deepEqual(reviewed.reported, injected);
-  assert.ok(reviewed.json().workloads[0]?.patch.every(({ path }) => path.startsWith('/request/object/')));
+  const paths = reviewed.report.reviewed[0]?.decision.operations.map(({ path }) => path) ?? [];
+  assert.ok(paths.every((path) => path.startsWith('/request/object/')));
   const [patched = ''] = reviewed.yaml().split('---\n');
   assert.equal(JSON.parse(patched).request.object.spec.initContainers[0].name, 'cni-gate-validator');
   assert.match(reviewed.text(), /^\+ {12}"name": "cni-gate-validator",$/m);

@@ -5,11 +5,10 @@ import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { reviewCommand } from '../../webhook/commands/review.ts';
 import { type ReviewFlags, type ReviewResult, resultOf } from '../../webhook/commands/run-review.ts';
-import { readPolicy } from '../../webhook/config/load.ts';
+import { parsePolicy } from '../../webhook/config/load.ts';
 import * as yaml from '../../webhook/lib/yaml.ts';
-import { type Report, type Summary, summarize } from '../../webhook/review/model.ts';
+import { summarize } from '../../webhook/review/model.ts';
 import { answersOutput, jsonOutput } from '../../webhook/review/output/json.ts';
-import { junitOutput } from '../../webhook/review/output/junit.ts';
 import { textOutput } from '../../webhook/review/output/text.ts';
 import { yamlOutput } from '../../webhook/review/output/yaml.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
@@ -26,47 +25,10 @@ export function folderWith(t: TestContext, files: Record<string, string>): strin
   return folder;
 }
 
-export interface Reviewed {
-  report: Report;
-  summary: Summary;
-  /** `outcome reason kind namespace/name` of each workload. */
-  reported: string[];
-  /** `line: message` of each fault. */
-  faults: string[];
-  text(strict?: boolean): string;
-  /** The text without diffs. */
-  brief(): string;
-  /** `code subject` of each finding. */
-  findings: string[];
-  json(): JsonReport;
-  answers(): string;
-  yaml(): string;
-  junit(strict?: boolean): string;
-}
+export type Reviewed = Awaited<ReturnType<typeof reviewNames>>;
 
-export interface JsonReport {
-  summary: Summary;
-  workloads: {
-    apiVersion: string;
-    kind: string;
-    namespace: string;
-    name: string;
-    file: string;
-    line: number;
-    outcome: string;
-    reason: string;
-    part?: string;
-    assumed?: string[];
-    needsServer?: string;
-    checks: string[];
-    profiles: string[];
-    warnings: string[];
-    message?: string;
-    patch: { op: string; path: string; value?: unknown }[];
-  }[];
-  findings: { code: string; message: string; subject: string; file: string; line?: number }[];
-  errors: { code: string; message: string; file: string; line?: number }[];
-}
+// biome-ignore lint/suspicious/noExplicitAny: the JSON report, whose schema is schemas/review.json
+type JsonReport = Record<'summary', any> & Record<'workloads' | 'findings' | 'errors', Record<string, any>[]>;
 
 export interface Flags {
   profile?: string;
@@ -78,22 +40,14 @@ export interface Flags {
 }
 
 /** Reviews texts as the files of a folder, in the order of their names. No other process is started. */
-export async function reviewFiles(
+export const reviewFiles = (
   t: TestContext,
   files: Record<string, string>,
-  { profile, namespace = 'default', config, assumeMeshed = false, ownNamespace = 'cni-gate' }: Flags = {},
-): Promise<Reviewed> {
-  const folder = folderWith(t, files);
-  const policy = readPolicy(
-    config === undefined ? undefined : join(folderWith(t, { 'config.yaml': config }), 'config.yaml'),
-  );
-  return reviewNames({
-    names: [folder],
-    namespace,
-    admission: { policy, profile, ownNamespace },
-    assumeMeshed,
-  });
-}
+  { config, ...flags }: Flags = {},
+): Promise<Reviewed> => {
+  const admission = { policy: parsePolicy(config), ownNamespace: 'cni-gate', namespace: 'default' };
+  return reviewNames({ names: [folderWith(t, files)], ...admission, ...flags });
+};
 
 /** Reviews one text as a file. */
 export const reviewText = (t: TestContext, text: string, flags: Flags = {}): Promise<Reviewed> =>
@@ -105,7 +59,7 @@ const joined = (texts: Iterable<string>): string => [...texts].join('');
 
 const jsonFaults = schemaFaults('review');
 
-export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
+export async function reviewNames(options: ReviewOptions) {
   const report = await review(options);
   const summary = summarize(report);
   const json: JsonReport = JSON.parse(jsonOutput(report, summary));
@@ -113,18 +67,19 @@ export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
   return {
     report,
     summary,
+    /** `outcome reason kind namespace/name` of each workload. */
     reported: report.reviewed.map(({ workload, decision }) => {
       const { kind, namespace, name } = workload;
       return `${decision.outcome} ${decision.reason} ${kind} ${namespace}/${name}`;
     }),
+    /** `line: message` of each fault. */
     faults: report.faults.map((fault) => `${fault.line}: ${fault.message}`),
-    text: (strict = false) => joined(textOutput(report, summary, { paint, strict, diff: true })),
-    brief: () => joined(textOutput(report, summary, { paint, strict: false, diff: false })),
+    /** `code subject` of each finding. */
     findings: report.findings.map(({ code, subject }) => `${code.slice('CNI_GATE_'.length)} ${subject}`),
+    text: (strict = false) => joined(textOutput(report, summary, { paint, strict, diff: true })),
     json: () => json,
     answers: () => answersOutput(report),
     yaml: () => joined(yamlOutput(report)),
-    junit: (strict = false) => junitOutput(report, strict, '/'),
   };
 }
 
@@ -157,3 +112,7 @@ export const pod = (name: string, namespace = 'shop'): string =>
 
 /** The value of the first YAML document, as `review` reads it. */
 export const readYaml = (text: string): unknown => yaml.readYaml(text)[0]?.value;
+
+/** The manifest of a pod with the label `cni-gate.io/profile`, or with another label. */
+export const labelled = (name: string, value: string, key = 'profile'): string =>
+  pod(name).replace('metadata:', `metadata:\n  labels: {cni-gate.io/${key}: ${value}}`);

@@ -135,6 +135,10 @@ export const deliberate: Record<string, [why: string, text: string]> = {
   'a colon before a brace': ['it looks like a key, and is a text in kubectl', 'a: {b:1, "c":2, d:}\n'],
   'brackets right behind a key': ['kubectl refuses it', 'a: {b:[ ]}\nc: {d:{e: f}}\n'],
   'closing bracket at column 0': ['it has to be as far right as its key', 'a:\n  b: [\n    one\n]\nc: 1\n'],
+  'closing bracket at column 0, after quotes': [
+    'it has to be as far right as its key',
+    'a:\n  b: [\n    "one"\n]\nc: 1\n',
+  ],
   'closing brace left of its key': [
     'it has to be as far right as its key',
     '- a:\n    b: {\n  c: d\n  }\n- e\n',

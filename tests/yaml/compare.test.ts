@@ -3,9 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual as same } from 'node:util';
-import fc from 'fast-check';
 import { cases, deliberate } from './cases.ts';
-import { flowDocuments } from './flow.ts';
 import { type Read, readByKubernetes, readByUs } from './readers.ts';
 
 /** The difference between two results; undefined if both reject the text or both read the same values. */
@@ -33,20 +31,6 @@ test('the known differences are those that are listed', () => {
   const found = differences(Object.values(deliberate).map(([, text]) => text));
   const same = Object.keys(deliberate).filter((_, index) => found[index] === undefined);
   assert.deepEqual(same, []);
-});
-
-test('what both read of quotes, brackets and braces whose lines have any indentation is the same', (t) => {
-  const texts = fc.sample(flowDocuments, { numRuns: 3000, seed: 29 });
-  const kubernetes = readByKubernetes(texts);
-  const both = texts
-    .map((text, index) => ({ text, kubernetes: kubernetes[index] ?? { values: [] }, ours: readByUs(text) }))
-    .filter((read) => read.kubernetes.error === undefined && read.ours.error === undefined);
-  t.diagnostic(`both read ${both.length} of ${texts.length} texts`);
-  assert.ok(both.length > 1000, `${both.length}`);
-  const found = both
-    .map((read) => difference(read.text, read.kubernetes, read.ours))
-    .filter((one) => one !== undefined);
-  assert.deepEqual(found, [], found.slice(0, 5).join('\n'));
 });
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));

@@ -38,11 +38,11 @@ function runOrThrow(command: string, args: string[], input = ''): string {
 export function readByUs(text: string): Read {
   const read: Read = { values: [] };
   // in `review`, readInput removes the byte order mark
-  for (const found of readStream('input', text.replace(/^\uFEFF/, ''))) {
-    if ('code' in found) read.error ??= `${found.line}: ${found.message} (${found.code})`;
-    else if (!found.blank && parsed(found).value !== null) {
-      read.values.push(JSON.parse(JSON.stringify(parsed(found).value)));
-    }
+  for (const document of readStream('input', text.replace(/^\uFEFF/, ''))) {
+    const { fault } = document;
+    if (fault !== undefined) read.error ??= `${fault.line}: ${fault.message} (${fault.code})`;
+    else if (parsed(document).value !== null)
+      read.values.push(JSON.parse(JSON.stringify(parsed(document).value)));
   }
   return read;
 }

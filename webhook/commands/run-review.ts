@@ -1,5 +1,3 @@
-import { Readable, type Writable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
 import { exitCodeOf, isRecorded, placeOf, type Report, type Summary, summarize } from '../review/model.ts';
@@ -41,15 +39,10 @@ export async function runReview(flags: ReviewFlags): Promise<void> {
   process.exitCode = status;
   // standard error first, because writing to standard output fails if its reader stops early
   process.stderr.write(messages);
-  await write(output, process.stdout);
-}
-
-/** Writes texts until the reader closes the stream. A reader that stops early, such as `head`, causes no error. */
-export async function write(texts: Iterable<string>, stream: Writable): Promise<void> {
-  try {
-    await pipeline(Readable.from(texts), stream, { end: false });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  for (const text of output) {
+    // a reader that stops early, such as `head`, has closed the pipe
+    if (!process.stdout.writable) break;
+    process.stdout.write(text);
   }
 }
 
@@ -59,19 +52,14 @@ export async function write(texts: Iterable<string>, stream: Writable): Promise<
  * @throws CniGateError CNI_GATE_USAGE, and the errors of {@link review}
  */
 export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
-  const { filename: names, namespace, assumeMeshed = false, config, profile, ownNamespace, output } = flags;
+  const { filename: names, namespace, assumeMeshed, config, profile, ownNamespace, output } = flags;
   if (names.length === 0) throw usageError('expected a file or folder to review, or - for standard input');
   if (flags.summary && output !== 'text')
     throw usageError(`--summary is text: it does not go with --output ${output}`);
   const policy = readPolicy(config);
   // reports an unknown profile once, instead of refusing every pod for it
   if (profile !== undefined) policy.combineProfiles(profile);
-  const report = await review({
-    names,
-    namespace,
-    admission: { policy, profile, ownNamespace },
-    assumeMeshed,
-  });
+  const report = await review({ names, namespace, policy, profile, ownNamespace, assumeMeshed });
   const summary = summarize(report);
   return {
     status: exitCodeOf(summary, flags.strict === true),
@@ -83,19 +71,20 @@ export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
 function outputOf(report: Report, summary: Summary, flags: ReviewFlags): Iterable<string> {
   const strict = flags.strict === true;
   const root = reportRoot(process.env);
+  const problems = problemsOf(report, strict, root);
   switch (flags.output) {
     case 'json':
       return [isRecorded(report) ? answersOutput(report) : jsonOutput(report, summary)];
     case 'yaml':
       return yamlOutput(report);
     case 'junit':
-      return [junitOutput(report, strict, root)];
+      return [junitOutput(report, problems, root)];
     case 'sarif':
-      return [sarifOutput(report, strict, root)];
+      return [sarifOutput(problems)];
     case 'github':
-      return [githubOutput(report, summary, strict, root)];
+      return [githubOutput(problems, summary, strict)];
     case 'gitlab':
-      return [gitlabOutput(report, strict, root)];
+      return [gitlabOutput(problems)];
     case 'text':
       return textOutput(report, summary, { ...terminal(), strict, diff: flags.summary !== true });
   }

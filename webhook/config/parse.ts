@@ -59,7 +59,7 @@ function read(text: string, file: string): Pick<YamlDocument, 'value' | 'lineOf'
 }
 
 /** The segments of a JSON Pointer (RFC 6901), as numbers if they look like an index. */
-function segments(pointer: string): (string | number)[] {
+export function segments(pointer: string): (string | number)[] {
   return pointer
     .split('/')
     .slice(1)

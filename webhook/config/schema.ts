@@ -7,7 +7,7 @@ const ajv = new Ajv({
   verbose: true,
   useDefaults: true,
   allowUnionTypes: true,
-  // keeps the validators' source, which the bundle has instead of this file: release/bundle-plugins.ts
+  // keeps the validators' source, which the bundle has instead of this file: release/compiled-schemas.ts
   code: { source: true },
 });
 

@@ -114,14 +114,10 @@ function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']
 }
 
 function toValue(document: Document.Parsed, lines: LineCounter): unknown {
-  let isShared = false;
-  const onAnchor = (_: unknown, count: number): void => {
-    isShared ||= count > 1;
-  };
   try {
-    const value: unknown = document.toJS({ maxAliasCount: mostAliases, onAnchor });
+    const value: unknown = document.toJS({ maxAliasCount: mostAliases });
     // throws a TypeError if a value contains itself through an alias
-    if (isShared) JSON.stringify(value);
+    JSON.stringify(value);
     return value;
   } catch (error) {
     if (!(error instanceof Error)) throw error;

@@ -1,7 +1,7 @@
 import { mutate } from '../admission/mutate.ts';
 import { decodePodRequest, InvalidObject, type PodRequest } from '../admission/review.ts';
 import { builtInProfiles } from '../config/builtin.ts';
-import { dotted } from '../config/parse.ts';
+import { dotted, segments } from '../config/parse.ts';
 import { FixedNamespaces } from '../core/facts/namespace.ts';
 import type { Pod } from '../core/facts/pod.ts';
 import { earlierCall, readStatus } from '../core/facts/status-annotation.ts';
@@ -14,16 +14,18 @@ import { optOutValue, profileLabel } from '../lib/names.ts';
 import { lineOf, parsed } from './input/documents.ts';
 import type { NamespaceObject } from './input/manifest-reader.ts';
 import { asIfInjected, type Mesh, type MeshGap, meshesOf, meshGaps } from './mesh.ts';
-import { type Fault, faultAt, nameOf, type ReviewDecision, type Workload } from './model.ts';
-import { parts, relocate, valueAt } from './values.ts';
+import { type Fault, nameOf, type ReviewDecision, type Workload } from './model.ts';
+import { relocate, valueAt } from './values.ts';
 
 /** The options with which the simulated server would run. */
-export interface AdmissionOptions {
+export interface JudgeOptions {
   policy: Policy;
   /** The profile that every namespace gets, whatever its label is. */
   profile?: string | undefined;
   /** The namespace of cni-gate, whose pods are exempt. */
   ownNamespace?: string | undefined;
+  /** Whether a pod that requests a mesh is judged as if the mesh's injector had run. */
+  assumeMeshed?: boolean | undefined;
 }
 
 /** Why the API server would not call the webhook for pods. */
@@ -34,8 +36,8 @@ export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-give
  *
  * @param known the namespaces in the input
  */
-export function judgeFor(options: AdmissionOptions, known: ReadonlyMap<string, NamespaceObject>) {
-  const { policy, profile, ownNamespace } = options;
+export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, NamespaceObject>) {
+  const { policy, profile, ownNamespace, assumeMeshed = false } = options;
   // later profiles win, so a configured profile that replaces a built-in one may omit the description of the injector
   const meshes = meshesOf([...builtInProfiles(), ...policy.profiles.values()]);
   const namespaces = new FixedNamespaces(
@@ -67,11 +69,11 @@ export function judgeFor(options: AdmissionOptions, known: ReadonlyMap<string, N
     const { outcome, reason, profiles } = decision;
     const { warnings = [], status } = review.response;
     const { checks } = readStatus(request.pod) ?? {};
-    const moved = relocate(structuredClone(decision.operations), workload.podPath);
+    const moved = relocate(decision.operations, workload.podPath);
     return {
       outcome,
       reason,
-      profiles: [...profiles],
+      profiles,
       checks: outcome !== 'refused' && Array.isArray(checks) ? checks.map(String) : [],
       warnings,
       operations: moved.length > 0 ? [...workload.prelude, ...moved] : [],
@@ -82,15 +84,12 @@ export function judgeFor(options: AdmissionOptions, known: ReadonlyMap<string, N
   };
 
   /** Which meshes' injectors must run first, and why the pod needs the server. Call it before {@link mutate}. */
-  const beforeAdmission = ({
-    pod,
-    ...request
-  }: PodRequest): { gaps: MeshGap[]; needs?: LeftReason | undefined } => {
-    const facts = namespaces.facts(request.namespace);
-    if (facts === undefined || exemption({ pod, ...request }, policy.daemonSets, ownNamespace))
-      return { gaps: [] };
+  const beforeAdmission = (request: PodRequest): { gaps: MeshGap[]; needs?: LeftReason | undefined } => {
+    const { pod, namespace } = request;
+    const facts = namespaces.facts(namespace);
+    if (facts === undefined || exemption(request, policy.daemonSets, ownNamespace)) return { gaps: [] };
     const needs = needsServer(pod, facts, policy);
-    const { annotations = {} } = known.get(request.namespace) ?? {};
+    const { annotations = {} } = known.get(namespace) ?? {};
     try {
       const selection = select(pod, earlierCall(pod), facts.labels, policy);
       if (typeof selection === 'string') return { gaps: [], needs };
@@ -105,7 +104,6 @@ export function judgeFor(options: AdmissionOptions, known: ReadonlyMap<string, N
   /** Returns what admission would do with a workload, and the meshes whose injectors must run first. */
   const judge = async (
     workload: Workload,
-    assumeMeshed: boolean,
   ): Promise<{ decision: ReviewDecision; gaps: MeshGap[] } | Fault> => {
     const body = workload.body();
     try {
@@ -117,14 +115,14 @@ export function judgeFor(options: AdmissionOptions, known: ReadonlyMap<string, N
       if (reason !== undefined) return { decision: { ...notCalled(reason), ...label }, gaps: [] };
       const { gaps, needs } = beforeAdmission(request);
       const assumed = assumeMeshed ? gaps.map(({ mesh }) => mesh) : [];
-      const decision = await decisionOn(workload, body, assumed);
-      const needed = needs !== undefined && decision.outcome !== 'refused' && { needsServer: needs };
-      return { decision: { ...decision, ...label, ...needed }, gaps: assumeMeshed ? [] : gaps };
+      const decided = await decisionOn(workload, body, assumed);
+      const needed = needs !== undefined && decided.outcome !== 'refused' && { needsServer: needs };
+      return { decision: { ...decided, ...label, ...needed }, gaps: assumeMeshed ? [] : gaps };
     } catch (error) {
       if (error instanceof CniGateError) return malformed(workload, error);
       if (!(error instanceof RangeError)) throw error;
-      const place = { file: workload.document.file, line: workload.line };
-      return faultAt(place, 'CNI_GATE_INPUT_SYNTAX', `${nameOf(workload)}: nested too deeply`);
+      const message = `${nameOf(workload)}: nested too deeply`;
+      return { code: 'CNI_GATE_INPUT_SYNTAX', message, file: workload.document.file, line: workload.line };
     }
   };
   return { uncalled, judge };
@@ -149,12 +147,12 @@ function podLabelOf(pod: Pod): Pick<ReviewDecision, 'podLabel'> {
 function malformed(workload: Workload, error: CniGateError): Fault {
   const { document, podPath, path } = workload;
   const isInObject = error instanceof InvalidObject;
-  const inObject = isInObject ? [...podPath, ...parts(error.pointer)] : [];
+  const inObject = isInObject ? [...podPath, ...segments(error.pointer)] : [];
   const full = [...path, ...inObject];
   const what = isInObject ? `${dotted(inObject) || 'the object'} ${error.fault}` : error.message;
   const message = `${nameOf(workload)}: ${what}${seenInstead(what, valueAt(parsed(document).value, full))}`;
   const code = workload.recorded ? error.code : 'CNI_GATE_INPUT_SYNTAX';
-  return faultAt({ file: document.file, line: lineOf(document, full) }, code, message);
+  return { code, message, file: document.file, line: lineOf(document, full) };
 }
 
 /** Describes a number or boolean where text was expected: YAML reads `1.10` as a number and `yes` as a boolean. */

@@ -1,7 +1,7 @@
 import { allContainers, type Pod } from '../core/facts/pod.ts';
 import type { Condition, Injector, Profile } from '../core/profiles/types.ts';
 import { allMatch, applies } from '../core/proof/selection.ts';
-import { type Finding, nameOf, type Workload } from './model.ts';
+import { type Finding, findingOn, type Workload } from './model.ts';
 
 /** A mesh whose injector changes pods in the cluster, but not manifests. `name` is the profile's name. */
 export type Mesh = Injector & { name: string };
@@ -88,14 +88,7 @@ function relax({ container: _, annotations = {}, ...rest }: Condition, { domain 
 
 /** The finding for a pod that requests a mesh, but cannot be checked before the mesh's injector has run. */
 export function proxyMissing(workload: Workload, { mesh, profiles }: MeshGap): Finding {
-  const { document, line } = workload;
   const names = `profile${profiles.length === 1 ? '' : 's'} ${profiles.join(', ')}`;
-  return {
-    code: 'CNI_GATE_PROXY_MISSING',
-    message: `requests ${mesh.name} and has no ${mesh.proxy} yet, so ${names} cannot check it: run the manifests through \`${mesh.command}\` first, or use --assume-meshed`,
-    subject: nameOf(workload),
-    file: document.file,
-    line,
-    workload,
-  };
+  const message = `requests ${mesh.name} and has no ${mesh.proxy} yet, so ${names} cannot check it: run the manifests through \`${mesh.command}\` first, or use --assume-meshed`;
+  return findingOn(workload, 'CNI_GATE_PROXY_MISSING', message);
 }

@@ -1,5 +1,6 @@
 import type { Operation } from 'fast-json-patch';
 import type { Outcome } from '../admission/mutate.ts';
+import type { AdmissionDecision } from '../admission/respond.ts';
 import type { AdmissionReview } from '../admission/review.ts';
 import { type LeftReason, leftReasons } from '../core/policies/left.ts';
 import type { ErrorCode } from '../lib/errors.ts';
@@ -16,8 +17,8 @@ export interface SourceDocument {
   text: string;
   /** Whether the document is JSON, which has no comments. */
   json: boolean;
-  /** Whether there is no object to read, because the text has an error that was reported. */
-  blank: boolean;
+  /** Why there is no object to read; absent if there is one. */
+  fault?: Fault | undefined;
 }
 
 /** Where an object is in the input. */
@@ -39,7 +40,7 @@ export interface Workload extends Position {
   /** The path of the pod or its template in the object. */
   podPath: Path;
   /** Why failed proofs may fail the Job although repair runs, and the line with the cause. */
-  jobFault?: Pick<Finding, 'message' | 'line'> & { never: boolean };
+  jobFault?: { message: string; line: number; never: boolean };
   /** Parses the body of the admission call. It is kept as text, which needs less memory than the parsed object. */
   body: () => unknown;
   /** Operations that must precede the patch: they add the metadata that a template may lack. */
@@ -48,12 +49,8 @@ export interface Workload extends Position {
   recorded?: true;
 }
 
-/** The answer of admission. */
-export interface ReviewDecision {
-  outcome: Outcome;
-  /** An exemption, an error code or `profile-applies`, as in admission's `Decision`. */
-  reason: string;
-  profiles: string[];
+/** The answer of admission. The paths of its patch begin at the workload's object. */
+export interface ReviewDecision extends Omit<AdmissionDecision<Outcome>, 'profile'> {
   /** The names of the init container's checks; empty if the pod gets none. */
   checks: string[];
   /** The profile that the pod's own label names; absent if the label was copied from the namespace. */
@@ -62,11 +59,6 @@ export interface ReviewDecision {
   assumed?: string[];
   /** Why the mutating policy leaves the pod to the server; absent if it does not, or if the pod is refused. */
   needsServer?: LeftReason;
-  warnings: string[];
-  /** The message of a refusal. */
-  message?: string;
-  /** The patch, with paths from the root of the workload's object. */
-  operations: Operation[];
   /** The answer of the server to a recorded AdmissionReview. */
   answer?: AdmissionReview;
 }
@@ -81,8 +73,8 @@ export interface Fault {
   code: ErrorCode;
   message: string;
   file: string;
-  line?: number;
-  column?: number;
+  line?: number | undefined;
+  column?: number | undefined;
 }
 
 /** A part of the input that probably does not do what its author intends. */
@@ -110,11 +102,8 @@ export interface Report {
 export const isRecorded = ({ reviewed }: Report): boolean =>
   reviewed.length > 0 && reviewed.every(({ workload }) => workload.recorded);
 
-/** The number of workloads with each outcome except `skipped`, which is counted by reason. */
-type Outcomes = Record<Exclude<Outcome, 'skipped'>, number>;
-
-/** The totals of a report. */
-export interface Summary extends Outcomes {
+/** The totals of a report, with the number of workloads for each outcome. */
+export interface Summary extends Record<Exclude<Outcome, 'skipped'>, number> {
   workloads: number;
   /** The number of skipped workloads for each reason. */
   skipped: Record<string, number>;
@@ -130,12 +119,9 @@ export interface Summary extends Outcomes {
 
 export function summarize(report: Report): Summary {
   const decisions = report.reviewed.map((entry) => entry.decision);
-  const count = (outcome: Outcome): number =>
-    decisions.filter((decision) => decision.outcome === outcome).length;
-  const skipped = Map.groupBy(
-    decisions.filter(({ outcome }) => outcome === 'skipped'),
-    ({ reason }) => reason,
-  );
+  const byOutcome = Map.groupBy(decisions, ({ outcome }) => outcome);
+  const count = (outcome: Outcome): number => byOutcome.get(outcome)?.length ?? 0;
+  const skipped = Map.groupBy(byOutcome.get('skipped') ?? [], ({ reason }) => reason);
   return {
     workloads: decisions.length,
     injected: count('injected'),
@@ -162,27 +148,23 @@ export function exitCodeOf({ errors, refused, warnings, findings }: Summary, str
   return refused > 0 || (strict && warnings + findings > 0) ? 1 : 0;
 }
 
-type Place = { file: string; line?: number | undefined; column?: number | undefined };
-
 /** `file:line:column`, as far as line and column are known. */
-export const placeOf = ({ file, line, column }: Place): string =>
+export const placeOf = ({ file, line, column }: Pick<Fault, 'file' | 'line' | 'column'>): string =>
   [file, line, column].filter((part) => part !== undefined).join(':');
 
-/** An error in the input at a place. */
-export const faultAt = (place: Omit<Fault, 'code' | 'message'>, code: ErrorCode, message: string): Fault => ({
-  code,
-  message,
-  ...place,
-});
+type Named = Pick<Workload, 'kind' | 'namespace' | 'name' | 'part'>;
 
 /** `Deployment shop/web`, or `PyTorchJob shop/train pytorchReplicaSpecs.Worker` if the kind has several templates. */
 export const nameOf = ({ kind, namespace, name, part }: Named): string =>
   `${kind} ${namespace}/${name}${part === undefined ? '' : ` ${part}`}`;
 
-type Named = Pick<Workload, 'kind' | 'namespace' | 'name'> & { part?: string | undefined };
-
-/** `message (CODE)`. */
-export const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
+/** A finding about a workload. @param line by default, the line on which the workload begins */
+export const findingOn = (
+  workload: Workload,
+  code: ErrorCode,
+  message: string,
+  line = workload.line,
+): Finding => ({ code, message, subject: nameOf(workload), file: workload.document.file, line, workload });
 
 /** What a reader should know about a decision besides its outcome. */
 export const notesOn = ({ assumed, needsServer }: ReviewDecision): string[] => [

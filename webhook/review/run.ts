@@ -3,33 +3,27 @@ import { jobFindings } from './findings/jobs.ts';
 import { mostInput, readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
 import { manifestReader } from './input/manifest-reader.ts';
-import { type AdmissionOptions, judgeFor } from './judge.ts';
+import { type JudgeOptions, judgeFor } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
-import { faultAt, type Report, type Reviewed } from './model.ts';
+import type { Report, Reviewed } from './model.ts';
 
 /** What to review, and how. */
-export interface ReviewOptions {
+export interface ReviewOptions extends JudgeOptions {
   /** Files, folders, globs, and `-` for standard input. */
   names: readonly string[];
   /** The namespace of objects that name no namespace. */
   namespace: string;
-  admission: AdmissionOptions;
-  /** Whether a pod that requests a mesh is reviewed as if the mesh's injector had run. */
-  assumeMeshed?: boolean;
 }
 
 /** Reads all input, then judges each workload as the server's `/mutate` does. */
 export async function review(options: ReviewOptions): Promise<Report> {
-  const { admission, namespace } = options;
-  const { policy, profile } = admission;
+  const { policy, profile, namespace } = options;
   const reader = manifestReader(namespace, policy.configuration.review.kinds);
   await readAll(options.names, reader);
-  const { judge, uncalled } = judgeFor(admission, reader.namespaces);
+  const { judge, uncalled } = judgeFor(options, reader.namespaces);
   const reviewed: Reviewed[] = [];
   for (const workload of reader.workloads) {
-    const result = await judge(workload, options.assumeMeshed === true);
-    // frees the body, which is as large as the input and not needed again
-    workload.body = () => undefined;
+    const result = await judge(workload);
     if ('code' in result) reader.faults.push(result);
     else {
       reviewed.push({ workload, decision: result.decision });
@@ -58,10 +52,9 @@ async function readAll(names: readonly string[], reader: ReturnType<typeof manif
       continue;
     }
     left -= input.text.length;
-    for (const read of readStream(input.file, input.text)) {
+    for (const document of readStream(input.file, input.text)) {
       if (reader.isFull()) break;
-      if ('code' in read) reader.faults.push(read);
-      else reader.take(read);
+      reader.take(document);
     }
   }
   // mostly an empty pipe, after a command that failed
@@ -69,6 +62,7 @@ async function readAll(names: readonly string[], reader: ReturnType<typeof manif
   if (nothing && reader.faults.length === 0) {
     const [only = standardInput, ...others] = names;
     const file = others.length === 0 && only !== standardInput ? only : standardInputName;
-    reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
+    const message = 'there are no objects in the input';
+    reader.faults.push({ code: 'CNI_GATE_INPUT_UNREADABLE', message, file });
   }
 }

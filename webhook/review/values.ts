@@ -1,4 +1,5 @@
 import jsonpatch, { type Operation } from 'fast-json-patch';
+import { CniGateError } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 import type { Path } from './model.ts';
 
@@ -29,14 +30,6 @@ export function describe(value: unknown): string {
 export const pointer = (path: Path): string =>
   path.map((part) => `/${jsonpatch.escapePathComponent(String(part))}`).join('');
 
-/** The segments of a JSON Pointer; a segment that looks like an index becomes a number. */
-export const parts = (text: string): (string | number)[] =>
-  text
-    .split('/')
-    .slice(1)
-    .map((part) => jsonpatch.unescapePathComponent(part))
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-
 /** Prefixes the paths of operations, so that operations on an inner value apply to the object around it. */
 export function relocate(operations: readonly Operation[], to: Path): Operation[] {
   const prefix = pointer(to);
@@ -46,3 +39,6 @@ export function relocate(operations: readonly Operation[], to: Path): Operation[
     ...('from' in operation && { from: `${prefix}${operation.from}` }),
   }));
 }
+
+/** The error for an object that Kubernetes would not accept. */
+export const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_INPUT_SYNTAX', message);

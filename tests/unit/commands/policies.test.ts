@@ -1,50 +1,29 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments, stringify } from 'yaml';
 import { policiesCommand } from '../../../webhook/commands/policies.ts';
 import { parsePolicy } from '../../../webhook/config/load.ts';
 import { policyObjects } from '../../../webhook/core/policies/policy.ts';
+import { policiesYaml } from '../../../webhook/core/policies/policy.ts';
 import { validatorImage } from '../../../webhook/lib/version.ts';
+import { folderWith } from '../../review/support.ts';
 import { cniGate, errorOf } from '../../support/command.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-process.once('exit', () => rmSync(folder, { recursive: true }));
+const configuration = (fields: object): string =>
+  stringify({ apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration', ...fields });
 
-function written(name: string, configuration: object): string {
-  const file = join(folder, name);
-  writeFileSync(
-    file,
-    stringify({ apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration', ...configuration }),
-  );
-  return file;
-}
+/** What the command prints for a configuration with these fields, and for the flag `--image`. */
+const printed = (fields: object = {}, image?: string): string =>
+  policiesYaml(parsePolicy(configuration(fields), 'config.yaml', image));
 
-interface Printed {
-  kind: string;
-  metadata: { name: string };
-  spec: {
-    variables: { name: string; expression: string }[];
-    matchConditions: { name: string; expression: string }[];
-  };
-}
-
-function printed(...args: string[]): [policy: Printed, binding: Printed] {
-  const { status, stdout, stderr } = cniGate(['policies', ...args]);
-  assert.deepEqual([status, stderr], [0, '']);
-  return parseAllDocuments(stdout, { version: '1.1' }).map((document) => document.toJS()) as [
-    Printed,
-    Printed,
-  ];
-}
-
-const imageIn = ({ spec }: Printed): unknown =>
-  spec.variables.find(({ name }) => name === 'image')?.expression;
-
-test('the policy and its binding, as the generator makes them', () => {
-  const objects = printed();
+test('the command prints the policy of its configuration and its image, and the binding', (t) => {
+  const fields = { proof: { allowOptOut: false } };
+  const folder = folderWith(t, { 'config.yaml': configuration(fields) });
+  const flags = ['--config', join(folder, 'config.yaml'), '--image', 'flag.example/validator:2'];
+  const { status, stdout, stderr } = cniGate(['policies', ...flags]);
+  assert.deepEqual([status, stdout, stderr], [0, printed(fields, 'flag.example/validator:2'), '']);
+  const objects = parseAllDocuments(printed(), { version: '1.1' }).map((document) => document.toJS());
   assert.deepEqual(objects, JSON.parse(JSON.stringify(policyObjects(parsePolicy()))));
   assert.deepEqual(
     objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`),
@@ -53,50 +32,48 @@ test('the policy and its binding, as the generator makes them', () => {
 });
 
 test("the image is the configuration's, or else the flag's, or else this release's", () => {
-  const own = written('image.yaml', { proof: { image: 'mirror.example/validator:1' } });
-  const flag = ['--image', 'flag.example/validator:2'];
-  assert.equal(imageIn(printed('--config', own, ...flag)[0]), '"mirror.example/validator:1"');
-  assert.equal(imageIn(printed(...flag)[0]), '"flag.example/validator:2"');
-  assert.equal(imageIn(printed()[0]), `"${validatorImage}"`);
+  const own = { proof: { image: 'mirror.example/validator:1' } };
+  const flag = 'flag.example/validator:2';
+  for (const [text, image] of [
+    [printed(own, flag), own.proof.image],
+    [printed({}, flag), flag],
+    [printed(), validatorImage],
+  ] as const)
+    assert.match(text, new RegExp(`name: image\\n +expression: ["']*${image}["']*\\n`));
 });
 
 test('the exemptions follow proof.allowOptOut, and the DaemonSets of the profiles', () => {
   const profiles = [{ name: 'fabric', daemonSets: [{ namespace: 'net', name: 'fabric' }] }];
-  const own = written('conditions.yaml', { proof: { allowOptOut: false }, profiles });
-  const [before = '', after = ''] = [printed(), printed('--config', own)].map(([{ spec }]) =>
-    JSON.stringify(spec),
+  const texts = [printed(), printed({ proof: { allowOptOut: false }, profiles })];
+  assert.deepEqual(
+    texts.map((text) => [/!= 'none'/.test(text), /'net\/fabric'/.test(text)]),
+    [
+      [true, false],
+      [false, true],
+    ],
   );
-  const [optOut, daemonSet] = [/!= 'none'/, /'net\/fabric'/];
-  assert.deepEqual([optOut.test(before), daemonSet.test(before)], [true, false]);
-  assert.deepEqual([optOut.test(after), daemonSet.test(after)], [false, true]);
 });
 
 test('the order of keys in the file does not matter, as Helm sorts them', () => {
   const redirect = { direction: 'inbound', listen: 15006, connect: ['127.0.0.6:15002'], timeout: '5s' };
   const sorted = { connect: redirect.connect, direction: 'inbound', listen: 15006, timeout: '5s' };
-  const [given, ofHelm] = [redirect, sorted].map((settings, at) =>
-    cniGate([
-      'policies',
-      '--config',
-      written(`order-${at}.yaml`, {
-        profiles: [{ name: 'mesh', proof: { checks: [{ redirect: settings }] } }],
-      }),
-    ]),
+  const [given, ofHelm] = [redirect, sorted].map((settings) =>
+    printed({ profiles: [{ name: 'mesh', proof: { checks: [{ redirect: settings }] } }] }),
   );
-  assert.deepEqual([given?.status, given?.stdout], [0, ofHelm?.stdout]);
+  assert.equal(given, ofHelm);
 });
 
 test('texts of the configuration stay as they are', () => {
   const when = { container: 'web', args: ['--in=variables.inits'] };
-  const own = written('texts.yaml', { profiles: [{ name: 'own', when, proof: { checks: [] } }] });
-  const { stdout } = cniGate(['policies', '--config', own]);
-  assert.match(stdout.replaceAll(/\s+/g, ' '), /"--in=variables\.inits"/);
+  const text = printed({ profiles: [{ name: 'own', when, proof: { checks: [] } }] });
+  assert.match(text.replaceAll(/\s+/g, ' '), /"--in=variables\.inits"/);
 });
 
 test('a configuration that cannot be used is an error with its code', async (t) => {
+  const wrong = join(folderWith(t, { a: configuration({ proof: { mode: 'maybe' } }) }), 'a');
   for (const [file, code] of [
     ['/nowhere', 'CNI_GATE_CONFIG_UNREADABLE'],
-    [written('wrong.yaml', { proof: { mode: 'maybe' } }), 'CNI_GATE_CONFIG_INVALID'],
+    [wrong, 'CNI_GATE_CONFIG_INVALID'],
   ] as const)
     assert.match(await errorOf(t, policiesCommand(), ['--config', file]), new RegExp(`\\(${code}\\)$`));
 });

@@ -61,7 +61,7 @@ const podSchema = {
   },
 };
 
-// keeps the validator's source, which the bundle has instead of this file: release/bundle-plugins.ts
+// keeps the validator's source, which the bundle has instead of this file: release/compiled-schemas.ts
 const ajv = new Ajv({ allowUnionTypes: true, code: { source: true } });
 /** Whether a value is a pod, as far as admission reads it. If it is not, `errors` has the reasons. */
 export const isPod = ajv.compile<Pod>(podSchema);

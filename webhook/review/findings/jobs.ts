@@ -2,7 +2,7 @@ import { exitCode } from '../../../validator/shared/contract.ts';
 import type { Outcome } from '../../admission/mutate.ts';
 import { dotted } from '../../config/parse.ts';
 import { lineOf } from '../input/documents.ts';
-import { type Finding, nameOf, type Path, type Position, type Reviewed, type Workload } from '../model.ts';
+import { type Finding, findingOn, type Path, type Position, type Reviewed, type Workload } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
 /** The rule that a Job's `podFailurePolicy` needs, so that failed proofs do not count against its backoffLimit. */
@@ -50,13 +50,11 @@ const checked: ReadonlySet<Outcome> = new Set(['injected', 'updated', 'current']
 /** The findings for Jobs that may fail because of a failed proof although repair runs. */
 export const jobFindings = (reviewed: readonly Reviewed[]): Finding[] =>
   reviewed.flatMap(({ workload, decision }): Finding[] => {
-    const { jobFault: fault, document } = workload;
+    const { jobFault: fault } = workload;
     if (fault === undefined || !checked.has(decision.outcome)) return [];
     // with the check `witness`, our container is a sidecar, and a failed sidecar does not end the pod
     if (fault.never && decision.checks.includes('witness')) return [];
-    const { never: _, ...rest } = fault;
-    const place = { file: document.file, ...rest };
-    return [{ code: 'CNI_GATE_JOB_COUNTS_PROOF', subject: nameOf(workload), workload, ...place }];
+    return [findingOn(workload, 'CNI_GATE_JOB_COUNTS_PROOF', fault.message, fault.line)];
   });
 
 /**

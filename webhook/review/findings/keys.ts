@@ -2,7 +2,7 @@ import { dotted } from '../../config/parse.ts';
 import { certificatesLabel, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import { nearest } from '../../lib/spelling.ts';
 import { lineOf } from '../input/documents.ts';
-import { type Finding, nameOf, type Path, type Position, type Workload } from '../model.ts';
+import { type Finding, findingOn, nameOf, type Path, type Position, type Workload } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
 type MapName = 'labels' | 'annotations';
@@ -24,39 +24,30 @@ export const namespaceKeys = (object: Fields, namespace: string, position: Posit
 export function workloadKeys(object: Fields, made: readonly Workload[]): Finding[] {
   const [first] = made;
   if (first === undefined) return [];
+  const { part: _, ...whole } = first;
   // a workload with an empty path is the object itself
   const templates = made.filter(({ podPath }) => podPath.length > 0);
   const places = [
-    { at: [], workload: first, subject: nameOf({ ...first, part: undefined }) },
+    { at: [], workload: first, subject: nameOf(whole) },
     ...templates.map((workload) => ({ at: workload.podPath, workload, subject: nameOf(workload) })),
   ];
-  const isPod = templates.length < made.length;
   const keys = places.flatMap(({ at, ...about }) =>
     faultsOf(object, at, about.workload).map((fault) => ({ ...fault, ...about })),
   );
-  const misplaced = isPod ? undefined : misplacedLabel(object, templates);
-  return misplaced === undefined
-    ? keys
-    : [...keys, { ...misplaced, subject: nameOf(first), workload: first }];
+  return [...keys, ...misplacedLabel(object, templates)];
 }
 
 /** The finding for a profile label on an object whose pods do not have the label. */
-function misplacedLabel(
-  object: Fields,
-  templates: readonly Workload[],
-): Omit<Finding, 'subject'> | undefined {
+function misplacedLabel(object: Fields, templates: readonly Workload[]): Finding[] {
   const labelAt = (at: Path): unknown => valueAt(object, [...at, 'metadata', 'labels', profileLabel]);
   const [first] = templates;
   if (first === undefined || !labelAt([]) || templates.some(({ podPath }) => labelAt(podPath) !== undefined))
-    return undefined;
+    return [];
   const { document, path, podPath } = first;
   const template = dotted([...podPath, 'metadata', 'labels']);
-  return {
-    code: 'CNI_GATE_KEY_UNKNOWN',
-    message: `label ${profileLabel} has no effect on the pods: move it to ${template}`,
-    file: document.file,
-    line: lineOf(document, [...path, 'metadata', 'labels', profileLabel]),
-  };
+  const message = `label ${profileLabel} has no effect on the pods: move it to ${template}`;
+  const line = lineOf(document, [...path, 'metadata', 'labels', profileLabel]);
+  return [findingOn(first, 'CNI_GATE_KEY_UNKNOWN', message, line)];
 }
 
 /** The faults in the keys of labels and annotations. @param inObject the path to the parent of their `metadata` */

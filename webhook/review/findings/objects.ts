@@ -3,9 +3,6 @@ import { isCustom } from '../input/templates.ts';
 import { type Finding, nameOf, type Path, type Position, type Workload } from '../model.ts';
 import { type Fields, fieldsOf } from '../values.ts';
 
-/** How many levels deep `search` looks for pods. No known kind nests its templates that deep. */
-const deepest = 16;
-
 /** The finding for an object that seems to contain a pod, but has an unknown kind or a wrong `apiVersion`. */
 export function unknownObject(
   object: Fields,
@@ -33,7 +30,7 @@ export function unknownObject(
 
 /** The path of the first pod in a value; undefined if there is none. */
 function search(value: unknown, path: Path): Path | undefined {
-  if (typeof value !== 'object' || value === null || path.length > deepest) return undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
   if (path.length > 0 && holdsPod(value, path)) return path;
   const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
   for (const [key, inner] of entries) {

@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { isMap, isScalar } from 'yaml';
 import { readYaml, type YamlDocument, YamlError } from '../../lib/yaml.ts';
-import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts';
+import type { Fault, Path, SourceDocument } from '../model.ts';
 
 /*
  * The limits of `review`. Without them, a large input would exhaust the memory and abort the process.
@@ -23,7 +23,7 @@ export const mostInput = (heap = getHeapStatistics().heap_size_limit): number =>
 export const inMebi = (count: number): string => `${Math.ceil((count / mebi) * 10) / 10} MiB`;
 
 /**
- * Reads a stream of YAML documents and JSON values. Yields a fault for each part that cannot be read, and continues.
+ * Reads a stream of YAML documents and JSON values. A document that cannot be read has a fault.
  *
  * As in kubectl (apimachinery `pkg/util/yaml` YAMLReader), a document begins at every line that begins with `---`, even
  * in block scalars and quotes. `...` also ends a document. kubectl ignores the text after `...`, but here this text is
@@ -31,15 +31,14 @@ export const inMebi = (count: number): string => `${Math.ceil((count / mebi) * 1
  *
  * @param file the name of the file, for messages
  */
-export function* readStream(file: string, text: string): Generator<SourceDocument | Fault, undefined> {
+export function* readStream(file: string, text: string): Generator<SourceDocument, undefined> {
   let start = 1;
   for (const part of text.split(/(?<=^|\n)(?=---|\.\.\.(?:[ \t\r\n]|$))/)) {
     for (const own of jsonValues(part) ?? [part]) {
       if (own === '') continue;
-      const document = { file, text: own, start, json: isJson(own), blank: false };
-      const fault = faultIn(document);
-      if (fault !== undefined) yield fault;
-      yield fault === undefined ? document : { ...document, blank: true };
+      const document: SourceDocument = { file, text: own, start, json: isJson(own) };
+      document.fault = faultIn(document);
+      yield document;
       start += newlines(own);
     }
   }
@@ -79,7 +78,7 @@ function faultIn(document: SourceDocument): Fault | undefined {
   if (!json && text.length > largestObject) {
     const line = firstLine(withoutMarker(text), start);
     const message = `a YAML document has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}: split it, or print a larger List with kubectl's --output json`;
-    return faultAt({ file, line }, 'CNI_GATE_INPUT_TOO_LARGE', message);
+    return { code: 'CNI_GATE_INPUT_TOO_LARGE', message, file, line };
   }
   try {
     parsed(document);
@@ -88,11 +87,12 @@ function faultIn(document: SourceDocument): Fault | undefined {
     if (!(error instanceof YamlError)) throw error;
     // `parse` may have added a newline, and an error at the end is then one line too far
     const line = Math.min(start + error.line - 1, start + newlines(text));
-    const place = { file, line, column: error.column };
-    if (error.tooLarge) return faultAt(place, 'CNI_GATE_INPUT_TOO_LARGE', error.message);
+    const { message, column } = error;
+    if (error.tooLarge) return { code: 'CNI_GATE_INPUT_TOO_LARGE', message, file, line, column };
     const isTemplate = /^[^#\n]*(?:\{\{|\{%)/m.test(text);
     const advice = isTemplate ? '; render a template first, for example with helm template' : '';
-    return faultAt(place, 'CNI_GATE_INPUT_SYNTAX', `neither YAML nor JSON: ${error.message}${advice}`);
+    const what = `neither YAML nor JSON: ${message}${advice}`;
+    return { code: 'CNI_GATE_INPUT_SYNTAX', message: what, file, line, column };
   }
 }
 
@@ -105,7 +105,7 @@ export function repeatedKey(document: SourceDocument): Fault | undefined {
   const repeated = names.find((name) => name !== '<<' && seen.size === seen.add(name).size);
   if (repeated === undefined) return undefined;
   const message = `the key "${repeated}" occurs twice: is a "---" missing before it?`;
-  return faultAt({ file: document.file, line: line([repeated]) }, 'CNI_GATE_INPUT_SYNTAX', message);
+  return { code: 'CNI_GATE_INPUT_SYNTAX', message, file: document.file, line: line([repeated]) };
 }
 
 /** A document's value, and the YAML nodes if the document is YAML. */

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, existsSync, globSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
+import { createReadStream, globSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { systemText } from '../../lib/errors.ts';
-import { type Fault, faultAt } from '../model.ts';
+import type { Fault } from '../model.ts';
 import { inMebi, mostInput } from './documents.ts';
 
 /** The argument of `-f` for standard input. */
@@ -19,8 +19,7 @@ export const standardInputName = 'stdin';
 export function expandInputs(names: readonly string[]): (string | Fault)[] {
   const seen = new Set<string>();
   return names.flatMap(expand).filter((found) => {
-    if (typeof found !== 'string') return true;
-    return seen.size < seen.add(existsSync(found) ? realpathSync(found) : found).size;
+    return typeof found !== 'string' || seen.size < seen.add(resolve(found)).size;
   });
 }
 
@@ -53,11 +52,12 @@ function manifestsIn(folder: string): (string | Fault)[] {
     !kustomized.some((kustomization) => path.startsWith(`${kustomization}${sep}`));
   const found = [
     ...matching('*.{yaml,yml,json}').filter(isRead),
-    ...kustomized.filter(isRead).map((file) => {
-      const message =
-        'the folder has a kustomization, so its files are not read: review what `kubectl kustomize` renders with -f -';
-      return faultAt({ file }, 'CNI_GATE_INPUT_KUSTOMIZE', message);
-    }),
+    ...kustomized.filter(isRead).map((file) => ({
+      code: 'CNI_GATE_INPUT_KUSTOMIZE' as const,
+      message:
+        'the folder has a kustomization, so its files are not read: review what `kubectl kustomize` renders with -f -',
+      file,
+    })),
   ];
   const why =
     'the folder contains no .yaml, .yml or .json file (skipped are node_modules and names that begin with a dot)';
@@ -80,7 +80,7 @@ export async function readInput(path: string, max: number): Promise<{ file: stri
       size += bytes.length;
       if (size > max) {
         const message = `review accepts ${inMebi(mostInput())} of input in total: review fewer files at a time, or give Node more memory with NODE_OPTIONS=--max-old-space-size`;
-        return faultAt({ file }, 'CNI_GATE_INPUT_TOO_LARGE', message);
+        return { code: 'CNI_GATE_INPUT_TOO_LARGE', message, file };
       }
       chunks.push(bytes);
     }
@@ -92,5 +92,8 @@ export async function readInput(path: string, max: number): Promise<{ file: stri
   return unreadable(file, 'expected UTF-8 text, found other bytes: is it binary, or UTF-16?');
 }
 
-const unreadable = (file: string, message: string): Fault =>
-  faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', message);
+const unreadable = (file: string, message: string): Fault => ({
+  code: 'CNI_GATE_INPUT_UNREADABLE',
+  message,
+  file,
+});

@@ -5,15 +5,8 @@ import { isObject } from '../../lib/json.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
 import { unknownObject } from '../findings/objects.ts';
-import {
-  type Fault,
-  type Finding,
-  faultAt,
-  type Position,
-  type SourceDocument,
-  type Workload,
-} from '../model.ts';
-import { describe, type Fields, fieldsOf } from '../values.ts';
+import type { Fault, Finding, Position, SourceDocument, Workload } from '../model.ts';
+import { describe, type Fields, fieldsOf, wrong } from '../values.ts';
 import { lineOf, mostObjects, parsed, repeatedKey } from './documents.ts';
 import { groupOf, kubernetesKinds, templatesIn } from './templates.ts';
 import { nameIn, recordedWorkload, workloadOf } from './workload.ts';
@@ -56,11 +49,10 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     try {
       read();
     } catch (error) {
-      if (error instanceof CniGateError) faults.push(faultAt({ file, line }, error.code, error.message));
-      else if (error instanceof RangeError) {
-        const message = 'the object is nested too deeply or too large';
-        faults.push(faultAt({ file, line }, 'CNI_GATE_INPUT_SYNTAX', message));
-      } else throw error;
+      const isRange = error instanceof RangeError;
+      const known = isRange ? wrong('the object is nested too deeply or too large') : error;
+      if (!(known instanceof CniGateError)) throw error;
+      faults.push({ code: known.code, message: known.message, file, line });
     }
   }
 
@@ -135,9 +127,9 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     guarded(document, document.start, () => {
       count();
       documents.push(document);
-      const repeated = document.blank ? undefined : repeatedKey(document);
-      if (repeated !== undefined) faults.push(repeated);
-      else if (!document.blank) readObject(parsed(document).value, { document, path: [] });
+      const fault = document.fault ?? repeatedKey(document);
+      if (fault !== undefined) faults.push(fault);
+      else readObject(parsed(document).value, { document, path: [] });
     });
 
   return {
@@ -175,5 +167,3 @@ function namespaceMaps(object: Fields): Pick<NamespaceObject, 'labels' | 'annota
   );
   return { name, labels: Object.fromEntries(own), annotations: Object.fromEntries(strings) };
 }
-
-const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_INPUT_SYNTAX', message);

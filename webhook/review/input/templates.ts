@@ -9,7 +9,7 @@ export interface FoundTemplate {
   /** Names the template in messages; absent if the kind has only one template. */
   part?: string;
   /** Whether the template belongs to the spec of a Job, which may be part of a CronJob. */
-  job?: boolean;
+  job?: boolean | undefined;
 }
 
 const inSpec = (apiVersion: string, ...kinds: string[]): TemplateKind[] =>
@@ -46,23 +46,23 @@ export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): Fou
       ? groupOf(apiVersion) === groupOf(entry.apiVersion)
       : entry.apiVersion === apiVersion);
   const own = kubernetesKinds.find(matches);
-  if (own !== undefined) return [{ path: pathOf(own), job: own.job === true }];
+  if (own !== undefined) return [{ path: pathOf(own), job: own.job }];
   const entries = kinds.filter(matches);
-  if (entries.length > 0) return byEntries(object, entries);
+  if (entries.length > 0)
+    return entries.flatMap((entry) => {
+      const isNamed = entries.length > 1 || entry.path.includes('*');
+      return pathsOf(object, entry).map((path) => ({
+        path,
+        job: entry.job,
+        ...(isNamed && { part: partOf(path) }),
+      }));
+    });
   return isCustom(apiVersion) && Array.isArray(valueAt(object, [...usualPath, 'spec', 'containers']))
     ? [{ path: usualPath }]
     : undefined;
 }
 
 const pathOf = ({ path }: TemplateKind): string[] => (path === '.' ? [] : path.split('.'));
-
-const byEntries = (object: Fields, entries: readonly TemplateKind[]): FoundTemplate[] =>
-  entries.flatMap((entry) =>
-    pathsOf(object, entry).map((path) => {
-      const isNamed = entries.length > 1 || entry.path.includes('*');
-      return { path, job: entry.job === true, ...(isNamed && { part: partOf(path) }) };
-    }),
-  );
 
 /** The paths in an object that match the path of its kind. The path `none` is for kinds without templates. */
 function pathsOf(object: Fields, entry: TemplateKind): Path[] {

@@ -5,14 +5,14 @@ import { CniGateError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { jobFault } from '../findings/jobs.ts';
 import type { Path, Position, Workload } from '../model.ts';
-import { describe, type Fields, fieldsOf, pointer, valueAt } from '../values.ts';
+import { describe, type Fields, fieldsOf, pointer, valueAt, wrong } from '../values.ts';
 import { inMebi, largestObject } from './documents.ts';
 import { type FoundTemplate, isCustom } from './templates.ts';
 
 /** Makes a workload from a manifest. @throws CniGateError if there is no pod template, or the object is too large */
 export function workloadOf(
   object: Fields,
-  { path, part, job = false }: FoundTemplate,
+  { path, part, job }: FoundTemplate,
   position: Position,
   defaultNamespace: string,
 ): Workload {
@@ -105,8 +105,6 @@ function withNames(spec: unknown): unknown {
   );
   return { ...spec, containers };
 }
-
-const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_INPUT_SYNTAX', message);
 
 /** The body of the call with which the API server would ask admission about the creation of a pod. */
 const createReview = (pod: Fields, namespace: string): Fields => ({

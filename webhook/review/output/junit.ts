@@ -1,17 +1,14 @@
 import { XMLBuilder } from 'fast-xml-parser';
 import { nameOf, notesOn, placeOf, type Report, type Reviewed } from '../model.ts';
-import { type Problem, pathFrom, problemsOf } from './problems.ts';
+import { type Problem, pathFrom } from './problems.ts';
 
 /** An XML element. Keys that begin with `@` are its attributes. */
 type Element = Record<string, unknown>;
 
 /** The JUnit output: a test suite for each file, and a test case for each admitted workload and for each problem. */
-export function junitOutput(report: Report, strict: boolean, root: string): string {
+export function junitOutput(report: Report, problems: readonly Problem[], root: string): string {
   const admitted = report.reviewed.filter(({ decision }) => decision.outcome !== 'refused');
-  const cases = [
-    ...admitted.map((entry) => workloadCase(entry, root)),
-    ...problemsOf(report, strict, root).map(problemCase),
-  ];
+  const cases = [...admitted.map((entry) => workloadCase(entry, root)), ...problems.map(problemCase)];
   const suites = [...Map.groupBy(cases, (entry) => entry['@file'])].map(([file, ofFile]) => {
     const failures = ofFile.filter((entry) => 'failure' in entry).length;
     return { '@name': file, '@tests': ofFile.length, '@failures': failures, testcase: ofFile };

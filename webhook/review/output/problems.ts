@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { clean } from '../../lib/clean.ts';
 import { isErrorCode } from '../../lib/errors.ts';
 import { standardInputName } from '../input/files.ts';
@@ -77,6 +77,6 @@ export const reportRoot = ({ GITHUB_WORKSPACE, CI_PROJECT_DIR }: NodeJS.ProcessE
 export function pathFrom(root: string, file: string): string {
   if (file === standardInputName) return file;
   const path = relative(root, resolve(file));
-  const isOutside = path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path);
+  const isOutside = path === '..' || path.startsWith(`..${sep}`);
   return (isOutside ? resolve(file) : path).split(sep).join('/');
 }

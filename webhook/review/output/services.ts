@@ -4,8 +4,8 @@ import { errorCodes, errorPage, isErrorCode } from '../../lib/errors.ts';
 import { docsUrl } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import { standardInputName } from '../input/files.ts';
-import { placeOf, type Report, type Summary } from '../model.ts';
-import { type Problem, problemsOf } from './problems.ts';
+import { placeOf, type Summary } from '../model.ts';
+import type { Problem } from './problems.ts';
 import { totals } from './text.ts';
 
 /* Reports for code hosting services, which show each problem at its line. */
@@ -14,8 +14,7 @@ import { totals } from './text.ts';
  * The SARIF 2.1.0 output: a rule for each error code that occurs, and a result for each problem. Sources: OASIS, "Static
  * Analysis Results Interchange Format 2.1.0"; GitHub's documentation, "SARIF support for code scanning".
  */
-export function sarifOutput(report: Report, strict: boolean, root: string): string {
-  const problems = problemsOf(report, strict, root);
+export function sarifOutput(problems: readonly Problem[]): string {
   const rules = [...new Set(problems.map(({ code }) => code))].map(ruleOf);
   const driver = { name: 'cni-gate', semanticVersion: version, informationUri: guide, rules };
   const results = problems.map((problem) => ({
@@ -52,17 +51,15 @@ const artifactOf = (path: string): object =>
     : { uri: path.toWellFormed().split('/').map(encodeURIComponent).join('/'), uriBaseId: '%SRCROOT%' };
 
 /** A Code Quality report for a merge request. Source: GitLab's documentation, "Code Quality report format". */
-export function gitlabOutput(report: Report, strict: boolean, root: string): string {
-  const violations = problemsOf(report, strict, root).map(
-    ({ text, code, fingerprint, level, file, line = 1 }) => ({
-      description: text,
-      check_name: code,
-      fingerprint,
-      severity: level === 'error' ? 'major' : 'minor',
-      // the format requires a line number
-      location: { path: file, lines: { begin: line } },
-    }),
-  );
+export function gitlabOutput(problems: readonly Problem[]): string {
+  const violations = problems.map(({ text, code, fingerprint, level, file, line = 1 }) => ({
+    description: text,
+    check_name: code,
+    fingerprint,
+    severity: level === 'error' ? 'major' : 'minor',
+    // the format requires a line number
+    location: { path: file, lines: { begin: line } },
+  }));
   return `${JSON.stringify(violations, null, 2)}\n`;
 }
 
@@ -70,10 +67,9 @@ export function gitlabOutput(report: Report, strict: boolean, root: string): str
  * The output for a step of GitHub Actions: a workflow command for each problem, then totals. No other text of the input
  * is printed, because the runner executes commands in any line. Source: GitHub's documentation, "Workflow commands".
  */
-export function githubOutput(report: Report, summary: Summary, strict: boolean, root: string): string {
+export function githubOutput(problems: readonly Problem[], summary: Summary, strict: boolean): string {
   const [reviewed, , end] = totals(summary, { paint: (_, text) => text, strict });
-  const annotations = problemsOf(report, strict, root).map(annotation);
-  return [...annotations, reviewed, end].map((line) => `${line}\n`).join('');
+  return [...problems.map(annotation), reviewed, end].map((line) => `${line}\n`).join('');
 }
 
 function annotation({ level, code, text, file, line, column }: Problem): string {

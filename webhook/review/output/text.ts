@@ -11,7 +11,6 @@ import {
   type Report,
   type Reviewed,
   type Summary,
-  textOf,
 } from '../model.ts';
 import { relocate } from '../values.ts';
 import { type Patchable, patchable } from './yaml.ts';
@@ -73,6 +72,8 @@ function notes(entry: Reviewed, findings: readonly Finding[], options: TextOptio
     ),
   ];
 }
+
+const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
 
 /** The label of a warning: `error` if it fails the review. */
 const label = ({ paint, strict }: TextOptions): string =>

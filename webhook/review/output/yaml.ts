@@ -10,10 +10,11 @@ import {
   visit,
   type YAMLSeq,
 } from 'yaml';
+import { segments } from '../../config/parse.ts';
 import { nodeAt, readYaml, writeYaml } from '../../lib/yaml.ts';
 import { withoutMarker } from '../input/documents.ts';
 import type { Path, Report, SourceDocument } from '../model.ts';
-import { parts, relocate, valueAt } from '../values.ts';
+import { relocate, valueAt } from '../values.ts';
 
 /**
  * The YAML output: the input with the patches applied. It contains all documents in their order, including ignored and
@@ -62,8 +63,7 @@ function patchableJson(text: string): Patchable {
   const value: unknown = JSON.parse(json);
   const indent = /^\s*[{[]\r?\n([ \t]+)/.exec(json)?.[1];
   return {
-    // copied, because the value becomes a part of the document, which later operations may change
-    apply: (operation) => jsonpatch.applyOperation(value, structuredClone(operation)),
+    apply: (operation) => jsonpatch.applyOperation(value, operation),
     objectText: (path) => `${JSON.stringify(valueAt(value, path), null, 2)}\n`,
     text: () => `${markerOf(text)}${JSON.stringify(value, null, indent)}\n`,
   };
@@ -112,7 +112,7 @@ const copies = { aliasDuplicateObjects: false };
 const markerOf = (text: string): string => (text.startsWith('---') ? '---\n' : '');
 
 function applyTo(source: Document<Node, boolean>, operation: Operation): void {
-  const path = parts(operation.path);
+  const path = segments(operation.path);
   const key = path.at(-1) ?? '';
   const parent = nodeAt(source.contents, path.slice(0, -1));
   if (!isCollection(parent)) throw new Error(`expected a map or list around ${operation.path}`);
@@ -123,8 +123,8 @@ function applyTo(source: Document<Node, boolean>, operation: Operation): void {
   }
   if (operation.op === 'remove') parent.delete(key);
   else if (operation.op === 'move') {
-    const moved = nodeAt(source.contents, parts(operation.from));
-    source.deleteIn(parts(operation.from));
+    const moved = nodeAt(source.contents, segments(operation.from));
+    source.deleteIn(segments(operation.from));
     insert(parent as YAMLSeq, key, moved);
   } else if (operation.op === 'add' || operation.op === 'replace') {
     const { op, value } = operation;
