@@ -18,8 +18,6 @@ export interface ClusterOptions {
    * node counts as unreachable; `true` stands for Kubernetes' default, 50.
    */
   nodeLifecycle?: boolean | number;
-  /** The audit level of the API server's log, for {@link Cluster.audited}. By default there is no log. */
-  audit?: 'Metadata' | 'Request' | 'RequestResponse';
   /** Wraps the command of a component, for instance to run it in a control group. */
   enclose?: (component: ComponentName, command: [string, string[]]) => [string, string[]];
   /** Flags that are appended to the usual ones; if a flag occurs twice, the last one counts. */

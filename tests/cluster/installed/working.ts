@@ -4,6 +4,7 @@ import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts'
 import type { Cluster } from '../harness/cluster.ts';
 import { metric } from '../harness/metrics.ts';
 import { namespace, pod, workload } from '../harness/objects.ts';
+import { tryPod } from './overlay.ts';
 
 export interface UserPod {
   metadata: {
@@ -75,7 +76,7 @@ export function testThatItWorks(cluster: Cluster): void {
     assert.deepEqual(initNames(JSON.parse(shown)), [validatorContainer, 'migrate']);
   });
 
-  test('a namespace that did not opt in sees no call at all', async () => {
+  test('pods on the host network, and namespaces that did not opt in, see no call at all', async () => {
     const before = await calls(cluster);
     assert.ok(before > 0, 'the API server counts no calls where there were some');
     await makeNamespace(cluster, 'plain');
@@ -84,6 +85,8 @@ export function testThatItWorks(cluster: Cluster): void {
       await cluster.kubectl(['-n', where, 'apply', '-f', '-'], { input: [deployment('web')] });
       assert.deepEqual(initNames(await runningPod(cluster, where, 'web')), ['migrate']);
     }
+    const onHost = await tryPod<UserPod>(cluster, 'shop', pod('host', { hostNetwork: true }));
+    assert.deepEqual(initNames(onHost), []);
     assert.equal(await calls(cluster), before);
   });
 }
