@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runBundled } from '../../support/bundle.ts';
 import { mortal } from '../../support/mortal.ts';
@@ -37,7 +37,13 @@ const long = [
   'gate-proofs',
   'readme',
   'manifests-permissive',
-].map((name) => at(`../${name}.test.ts`));
+  'lifecycle',
+  'migration',
+];
+const placeOf = (file: string): number => {
+  const place = long.indexOf(basename(file, '.test.ts'));
+  return place < 0 ? long.length : place;
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-suite-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -48,7 +54,7 @@ process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
 
 const named = process.argv.slice(2).map((file) => resolve(file));
 const all = named.length > 0 ? named : globSync(at('../*.test.ts')).sort();
-const files = [...long.filter((file) => all.includes(file)), ...all.filter((file) => !long.includes(file))];
+const files = all.toSorted((one, other) => placeOf(one) - placeOf(other));
 const failed = await run(files, Math.min(workers, files.length));
 // if no file passed, the machine cannot run the suite, and a repetition would not help
 if (failed.length > 0 && failed.length < files.length) {
