@@ -217,16 +217,6 @@ test('a connection that loses all bytes: the server detects it, and follows the 
   assert.ok((await ends('silent')) > silent, 'the old connection never said anything again');
 });
 
-test('a frozen API server: the server detects it, and follows the labels again when it goes on', async () => {
-  await settle('shop', 'cilium');
-  const { length } = gate.lines;
-  components['kube-apiserver'].freeze();
-  await eventually(async () => assert.ok(gate.lines.length > length));
-  assert.equal((await ops('/readyz')).status, 200);
-  components['kube-apiserver'].thaw();
-  await settle('shop', 'aws-vpc-cni');
-});
-
 test('410 after a compaction: everything is listed anew', async () => {
   await settle('shop', 'aws-vpc-cni');
   const expired = await ends('expired');
