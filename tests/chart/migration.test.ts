@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { beginLoad } from '../cluster/certificates/load.ts';
+import { eventually } from '../cluster/harness/eventually.ts';
 import { addNode } from '../cluster/harness/nodes.ts';
 import { pod } from '../cluster/harness/objects.ts';
 import { startCluster } from '../cluster/harness/start.ts';
@@ -74,6 +75,8 @@ async function assertProved(): Promise<void> {
 await applyOverlay();
 await ready();
 await trusted(cluster);
+// the API server begins to call the webhook a moment later
+await eventually(assertProved);
 
 test('from kustomize to Helm as the guide says: no pod is refused, and Helm upgrades the release', async (t) => {
   const load = beginLoad(t, cluster, rate);
