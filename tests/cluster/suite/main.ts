@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runBundled } from '../../support/bundle.ts';
@@ -16,8 +16,11 @@ import { mortal } from '../../support/mortal.ts';
  */
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** How many workers run at the same time. Test files mostly wait: for outages, the scheduler, and controllers. */
-const workers = 3;
+/**
+ * How many workers run at the same time. Most files wait for more than half of their time: for outages, the scheduler,
+ * and controllers. A worker needs a gigabyte of memory.
+ */
+const workers = availableParallelism() + 2;
 
 /**
  * Files that take minutes. They begin first, so that no worker ends long after the others. Those about certificates
