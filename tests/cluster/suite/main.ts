@@ -23,25 +23,26 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 const workers = availableParallelism() + 2;
 
 /**
- * Files that take minutes. They begin first, so that no worker ends long after the others. Those about certificates
- * load the processors, so they do not begin together.
+ * Files that take a minute or more. They begin first, so that no worker ends long after the others. Those that load the
+ * processors (about certificates and policies) do not begin together.
  */
 const long = [
-  'repair',
   'namespaces',
-  'certificates-faults',
+  'certificates-rotation',
   'gate-outages',
+  'repair',
+  'policies',
   'steer',
   'status',
-  'certificates-rotation',
+  'manifests-policies',
+  'lifecycle',
   'check',
   'manifests-node-death',
-  'manifests-policies',
+  'certificates-faults',
+  'migration',
   'gate-proofs',
   'readme',
   'manifests-permissive',
-  'lifecycle',
-  'migration',
 ];
 const placeOf = (file: string): number => {
   const place = long.indexOf(basename(file, '.test.ts'));
