@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { messageOf } from '../../../webhook/lib/errors.ts';
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { metric } from '../harness/metrics.ts';
@@ -38,6 +39,17 @@ export async function makeNamespace(
 export async function bringNetwork(cluster: Cluster): Promise<void> {
   const spec = { hostNetwork: true, containers: [{ name: 'cilium-agent', image: 'example/cilium' }] };
   await cluster.apply(workload('DaemonSet', 'cilium', { namespace: 'kube-system', spec }));
+}
+
+/** The warnings that kubectl prints for a command, together with the text of its failure. */
+export async function warningsOf(cluster: Cluster, args: string[], input?: object): Promise<string> {
+  try {
+    // with this flag, kubectl fails after it has done its work
+    await cluster.kubectl([...args, '--warnings-as-errors'], { input: input ? JSON.stringify(input) : '' });
+    return '';
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 export const deployment = (name: string): object =>
