@@ -9,6 +9,9 @@ export const componentNames = [
 
 export type ComponentName = (typeof componentNames)[number];
 
+/** The environment variable with the path of a JSON file about the control plane that test files share. */
+export const sharedBy = 'CNI_GATE_SHARED';
+
 export interface ClusterOptions {
   /** Gives this test file a control plane of its own, so that it may stop components or read all of their records. */
   own?: true;

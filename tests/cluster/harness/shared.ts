@@ -8,6 +8,7 @@ import { auditLog } from './api-server.ts';
 import type { Cluster } from './cluster.ts';
 import { type Content, contentOf, restore } from './etcd.ts';
 import type { Layout } from './layout.ts';
+import { sharedBy } from './options.ts';
 import type { Pair } from './pki.ts';
 
 /** What a process needs to use a control plane that test files share, one after another. */
@@ -21,9 +22,6 @@ export interface Shared {
   /** etcd's content before the first test file. */
   fresh: Content;
 }
-
-/** The environment variable with the path of a JSON file that holds a {@link Shared}. */
-export const sharedBy = 'CNI_GATE_SHARED';
 
 /** etcd's content counts as settled after this many milliseconds without a change. */
 const settled = 500;
