@@ -2,8 +2,8 @@
 # usage: npm test
 #
 # Runs the tests that need neither root nor a network. Each folder runs in one process, which loads the sources once.
-# Only in tests/unit/validator, each file has its own process, because each replaces the validator's host first. The
-# folders that take longest start first.
+# Each file has its own process in tests/unit/validator, because each replaces the validator's host first, and in
+# tests/server, because they mostly wait for time limits. The folders that take longest start first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export NODE_COMPILE_CACHE=node_modules/.cache/node
@@ -11,8 +11,8 @@ export NODE_COMPILE_CACHE=node_modules/.cache/node
 # prints the output of a folder's tests when they have ended
 folder() {
   local isolation=none code=0 output
-  [ "$1" = tests/unit/validator ] && isolation=process
-  output=$(find "$1" -name '*.test.ts' -exec node --test "--test-isolation=$isolation" --test-timeout=300000 \
+  case $1 in tests/server | tests/unit/validator) isolation=process ;; esac
+  output=$(find "$1" -name '*.test.ts' -exec node --test "--test-isolation=$isolation" --test-concurrency=4 --test-timeout=300000 \
     --test-reporter=dot {} + 2>&1) || code=1
   printf '%s (%d s)\n%s\n' "$1" "$SECONDS" "$output"
   return "$code"

@@ -83,29 +83,6 @@ const variants: Variant[] = [
     kustomization: { overlay: 'cert-manager' },
   },
   {
-    name: 'monitoring, dashboard for Grafana and network policy',
-    values: {
-      mode: 'strict',
-      monitoring: { enabled: true },
-      grafanaDashboard: { enabled: true },
-      networkPolicy: { enabled: true, from: [{ ipBlock: { cidr: '10.0.0.0/28' } }] },
-    },
-    kustomization: {
-      overlay: 'strict',
-      components: ['monitoring', 'grafana-dashboard', 'network-policy'],
-      fields: {
-        patches: [
-          {
-            target: { kind: 'NetworkPolicy', name: 'cni-gate' },
-            patch: JSON.stringify([
-              { op: 'add', path: '/spec/ingress/0/from', value: [{ ipBlock: { cidr: '10.0.0.0/28' } }] },
-            ]),
-          },
-        ],
-      },
-    },
-  },
-  {
     name: 'images and a configuration of your own',
     values: {
       mode: 'strict',
@@ -186,7 +163,7 @@ const variants: Variant[] = [
       hostNetwork: true,
       monitoring: { enabled: true },
       grafanaDashboard: { enabled: true },
-      networkPolicy: { enabled: true },
+      networkPolicy: { enabled: true, from: [{ ipBlock: { cidr: '10.0.0.0/28' } }] },
       configuration: { proof: { allowOptOut: false } },
     },
     kustomization: {
@@ -195,6 +172,16 @@ const variants: Variant[] = [
         ...['files', 'cert-manager', 'client-certificates', 'host-network', 'monitoring'],
         ...['grafana-dashboard', 'network-policy', 'no-opt-out'],
       ],
+      fields: {
+        patches: [
+          {
+            target: { kind: 'NetworkPolicy', name: 'cni-gate' },
+            patch: JSON.stringify([
+              { op: 'add', path: '/spec/ingress/0/from', value: [{ ipBlock: { cidr: '10.0.0.0/28' } }] },
+            ]),
+          },
+        ],
+      },
     },
   },
 ];

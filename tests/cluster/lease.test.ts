@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import type { Lease } from '../../webhook/cluster/leadership.ts';
 import { LeaderElector } from '../../webhook/cluster/leadership.ts';
 import { openCluster } from '../../webhook/cluster/open.ts';
+import { accessWith } from './harness/access.ts';
 import { eventually } from './harness/eventually.ts';
 import { startCluster } from './harness/start.ts';
+import { SwallowingProxy } from './harness/swallowing-proxy.ts';
 
-const cluster = await startCluster({ own: true });
+const cluster = await startCluster();
+const proxy = await SwallowingProxy.to(cluster.server.url);
+after(() => proxy.close());
+const { kubeconfig } = accessWith(
+  { ...cluster.server, url: proxy.url },
+  join(cluster.folder, 'through-the-proxy.kubeconfig'),
+  cluster.admin.credentials,
+);
 const times = { duration: 2000, deadline: 1500, retry: 200 };
 const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
 
@@ -25,7 +35,7 @@ after(() => Promise.all([...running].map((one) => one.end())));
 const clashes: string[][] = [];
 
 async function contend(name: string, identity: string): Promise<Contender> {
-  const client = await openCluster(cluster.admin.kubeconfig);
+  const client = await openCluster(kubeconfig);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const election = new LeaderElector(client, { namespace: 'default', name, identity, log, times });
   election.subscribe(() => {
@@ -89,12 +99,12 @@ suite('who contends for a Lease', () => {
     await Promise.all([one.end(), other.end()]);
   });
 
-  test('no replica leads while the API server stands still, and one does when it goes on', async () => {
+  test('no replica leads while the API server answers nothing, and one does when it answers again', async () => {
     const all = [await contend('frozen', 'a'), await contend('frozen', 'b')];
     await leader(...all);
-    cluster.components['kube-apiserver'].freeze();
+    proxy.swallow();
     await eventually(async () => assert.ok(all.every(({ election }) => !election.leads)));
-    cluster.components['kube-apiserver'].thaw();
+    proxy.recover();
     await leader(...all);
     await Promise.all(all.map((one) => one.end()));
   });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { messageOf } from '../../webhook/lib/errors.ts';
 import { namespacesWebhook, profileLabel } from '../../webhook/lib/names.ts';
 import { signal } from '../support/container/container.ts';
 import { eventually } from './harness/eventually.ts';
 import { metric } from './harness/metrics.ts';
 import { namespace } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
+import { warningsOf } from './installed/working.ts';
 
 /* Whoever labels a namespace with an unknown profile reads a warning, but the label is always set. */
 
@@ -21,21 +21,10 @@ interface Namespace {
   metadata: { name: string; labels: Record<string, string> };
 }
 
-/** The warnings that kubectl prints: with `--warnings-as-errors` it fails after it has done its work. */
-async function warningsOf(args: string[], input?: object): Promise<string> {
-  try {
-    await cluster.kubectl(
-      [...args, '--warnings-as-errors'],
-      input === undefined ? {} : { input: JSON.stringify(input) },
-    );
-    return '';
-  } catch (error) {
-    return messageOf(error);
-  }
-}
+const warnings = (args: string[], input?: object): Promise<string> => warningsOf(cluster, args, input);
 
 const label = (name: string, value: string, ...more: string[]): Promise<string> =>
-  warningsOf(['label', '--overwrite', 'namespace', name, `${profileLabel}=${value}`, ...more]);
+  warnings(['label', '--overwrite', 'namespace', name, `${profileLabel}=${value}`, ...more]);
 
 async function labelOf(name: string): Promise<string | undefined> {
   const { metadata } = await cluster.api.get<Namespace>(`/api/v1/namespaces/${name}`);
@@ -57,7 +46,7 @@ test('a label that names no profile is warned of, with the one that was meant, a
 
 test('so are profiles that cannot be combined, and a namespace that is created with such a label', async () => {
   assert.match(await label('shop', 'cilium.cilium'), /Warning: CNI_GATE_PROFILE_COMBINATION: /);
-  const made = await warningsOf(['create', '-f', '-'], namespace('typo', { [profileLabel]: 'likerd' }));
+  const made = await warnings(['create', '-f', '-'], namespace('typo', { [profileLabel]: 'likerd' }));
   assert.ok(made.includes(unknown), made);
   assert.equal(await labelOf('typo'), 'likerd');
 });
@@ -65,11 +54,11 @@ test('so are profiles that cannot be combined, and a namespace that is created w
 test('only a label that is set or changed is asked about', async () => {
   const before = await calls();
   assert.ok(before > 0, 'the API server counts no calls where there were some');
-  assert.equal(await warningsOf(['label', '--overwrite', 'namespace', 'shop', 'team=green']), '');
-  assert.equal(await warningsOf(['annotate', 'namespace', 'shop', 'note=green']), '');
+  assert.equal(await warnings(['label', '--overwrite', 'namespace', 'shop', 'team=green']), '');
+  assert.equal(await warnings(['annotate', 'namespace', 'shop', 'note=green']), '');
   assert.equal(await label('other', 'none'), '');
-  assert.equal(await warningsOf(['label', 'namespace', 'other', `${profileLabel}-`]), '');
-  assert.equal(await warningsOf(['create', 'namespace', 'plain']), '');
+  assert.equal(await warnings(['label', 'namespace', 'other', `${profileLabel}-`]), '');
+  assert.equal(await warnings(['create', 'namespace', 'plain']), '');
   for (const own of ['kube-system', 'cni-gate']) {
     assert.equal(await label(own, 'likerd'), '');
     await cluster.kubectl(['label', 'namespace', own, `${profileLabel}-`]);

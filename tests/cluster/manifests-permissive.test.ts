@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { messageOf } from '../../webhook/lib/errors.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { cniGate } from '../support/command.ts';
 import { eventually } from './harness/eventually.ts';
@@ -13,6 +12,7 @@ import {
   makeNamespace,
   testThatItWorks,
   type UserPod,
+  warningsOf,
 } from './installed/working.ts';
 import { ours as held } from './repair/kubelet.ts';
 
@@ -131,13 +131,6 @@ test('with cni-gate away a pod is admitted, with a warning', async () => {
   assert.deepEqual(initNames(await tryPod<UserPod>(cluster, 'shop', pod('late'))), []);
 });
 
-/** kubectl's warnings for the object (dry run). `--warnings-as-errors` puts them into the error's text. */
-async function warningsFor(where: string, object: object): Promise<string> {
-  try {
-    const args = ['-n', where, 'create', '--dry-run=server', '--warnings-as-errors', '-f', '-'];
-    await cluster.kubectl(args, { input: JSON.stringify(object) });
-    return '';
-  } catch (error) {
-    return messageOf(error);
-  }
-}
+/** The warnings when the object is created as a dry run. */
+const warningsFor = (where: string, object: object): Promise<string> =>
+  warningsOf(cluster, ['-n', where, 'create', '--dry-run=server', '-f', '-'], object);

@@ -20,7 +20,7 @@ const account = 'system:serviceaccount:cni-gate:cni-gate';
 const rbac = '/apis/rbac.authorization.k8s.io/v1';
 const home = 'namespaces/cni-gate/roles';
 
-const { cluster, replicas } = await installed('strict', { audit: 'Metadata' });
+const { cluster, replicas } = await installed('strict');
 
 test('every right of the manifests is used, and no more is asked for', async () => {
   await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });

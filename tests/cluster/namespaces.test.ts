@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { accessWith } from './harness/access.ts';
 import type { ApiError } from './harness/api.ts';
-import { compact } from './harness/etcd.ts';
 import { eventually } from './harness/eventually.ts';
 import { sumIn } from './harness/metrics.ts';
 import { namespace as namespaceObject } from './harness/objects.ts';
@@ -48,9 +47,12 @@ const ops = async (path: string): Promise<{ status: number; body: string }> => {
   return { status: answer.status, body: await answer.text() };
 };
 
-const metricOf = async (name: string, reason?: string): Promise<number> =>
-  sumIn((await ops('/metrics')).body, name, { resource: 'namespaces', ...(reason && { reason }) });
-const ends = (reason: string): Promise<number> => metricOf('cni_gate_cluster_watch_ends_total', reason);
+/** How many watches of namespaces ended for a reason. */
+const ends = async (reason: string): Promise<number> =>
+  sumIn((await ops('/metrics')).body, 'cni_gate_cluster_watch_ends_total', {
+    resource: 'namespaces',
+    reason,
+  });
 
 function namespace(name: string, profile?: string): object {
   return namespaceObject(name, profile === undefined ? {} : { [profileLabel]: profile });
@@ -169,10 +171,10 @@ test('rights that are taken away while it runs: the labels stay, and follow when
   await injectedBy('shop', 'cilium');
 });
 
-test('API server away for half a minute: ready all along, and right when it is back', async () => {
+test('API server away: ready all along, and right when it is back', async () => {
   await components['kube-apiserver'].stop();
   // informers try at most 8 s apart, and are at that pause after 8 s
-  await sleep(30_000);
+  await sleep(12_000);
   assert.equal((await ops('/readyz')).status, 200);
   await components['kube-apiserver'].start();
   // after the outage, neither a new namespace nor a new label has to wait for cni-gate's watch
@@ -216,42 +218,6 @@ test('a connection that loses all bytes: the server detects it, and follows the 
   await injectedBy('shop', 'cilium');
   assert.ok((await ends('silent')) > silent, 'the old connection never said anything again');
 });
-
-test('a frozen API server: the server detects it, and follows the labels again when it goes on', async () => {
-  await settle('shop', 'cilium');
-  const { length } = gate.lines;
-  components['kube-apiserver'].freeze();
-  await eventually(async () => assert.ok(gate.lines.length > length));
-  assert.equal((await ops('/readyz')).status, 200);
-  components['kube-apiserver'].thaw();
-  await settle('shop', 'aws-vpc-cni');
-});
-
-test('410 after a compaction: everything is listed anew', async () => {
-  await settle('shop', 'aws-vpc-cni');
-  const expired = await ends('expired');
-  await api.post('/api/v1/namespaces', namespace('gone', 'cilium'));
-  await eventually(async () => assert.equal(await known(), await optedIn()));
-  // while no byte arrives, the resource version of cni-gate's watch becomes too old
-  proxy.swallow();
-  try {
-    await api.delete('/api/v1/namespaces/gone');
-    await label('shop', 'cilium');
-    await components['kube-apiserver'].stop();
-    await compact(cluster);
-    await components['kube-apiserver'].start();
-  } finally {
-    proxy.recover();
-  }
-  await injectedBy('shop', 'cilium');
-  assert.ok((await ends('expired')) > expired);
-  await eventually(async () => assert.equal(await known(), await optedIn()));
-});
-
-const known = (): Promise<number> => metricOf('cni_gate_cluster_objects');
-// cni-gate lists and watches only namespaces with the label
-const optedIn = async (): Promise<number> =>
-  (await api.get<{ items: object[] }>(`/api/v1/namespaces?labelSelector=${profileLabel}`)).items.length;
 
 test('a database that was restored from a backup: labels go back to what they were then', async () => {
   const data = join(cluster.folder, 'etcd');

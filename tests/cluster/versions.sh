@@ -20,13 +20,11 @@ programs=(kube-apiserver kube-controller-manager kube-scheduler kubectl)
 tests=("$@")
 if [ ${#tests[@]} -eq 0 ]; then
   tests=(
-    namespaces manifests-strict manifests-permissive manifests-files manifests-cert-manager
-    manifests-components manifests-policy-account manifests-policy-golden manifests-policy-tampering
+    namespaces manifests-strict manifests-permissive manifests-certificates
+    manifests-components manifests-policy-account manifests-policy-pods
     gate gate-left-alone gate-restart lease manifests-namespaces
     certificates-faults certificates-rotation client-certificates
   )
-  # an upgrade may not skip a minor version
-  [[ $version != v1.35.* ]] || tests+=(versions/upgrade)
 fi
 cache=${CNI_GATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cni-gate}
 folder=$cache/kubernetes-$version-$(go env GOVERSION)

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import jsonpatch from 'fast-json-patch';
+import type { AdmissionReview } from '../../webhook/admission/review.ts';
 import { validatorContainer } from '../../webhook/lib/names.ts';
-import type { Ask } from './client.ts';
+
+/** Sends an AdmissionReview to the server, as an API server does. */
+export type Ask = (review: object) => Promise<AdmissionReview>;
 
 /** The parts of a pod that the demo shows. */
 interface Pod {

@@ -4,13 +4,14 @@
  * and after, a binding that is refused, and the same binding when it is allowed. Then stops the server.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { selfMadeCertificate } from '../../certs/files.ts';
 import { serve } from '../../webhook/server/serve.ts';
-import { clientOf } from './client.ts';
-import { showCreation } from './creation.ts';
+import { exchange } from '../support/exchange.ts';
+import { type Ask, showCreation } from './creation.ts';
 import { cluster, showHold } from './hold.ts';
 
 const profile = 'cilium.linkerd';
@@ -37,10 +38,17 @@ const server = await serve({
 });
 const origin = `https://127.0.0.1:${server.port}`;
 console.log(`The server runs on ${origin}. Every namespace has the label cni-gate.io/profile: ${profile}.`);
+const ca = server.certificate.authority ?? '';
+const headers = { 'content-type': 'application/json' };
+const askAt =
+  (path: string): Ask =>
+  async (review) => {
+    const call = request(`${origin}${path}`, { method: 'POST', ca, headers, timeout: 10_000 });
+    return JSON.parse((await exchange(call, JSON.stringify(review))).body);
+  };
 try {
-  const ca = server.certificate.authority ?? '';
-  const injected = await showCreation(clientOf(`${origin}/mutate`, ca));
-  const held = await showHold(clientOf(`${origin}/gate`, ca), clusterState, reloaded.promise);
+  const injected = await showCreation(askAt('/mutate'));
+  const held = await showHold(askAt('/gate'), clusterState, reloaded.promise);
   // CI also runs the demo, which must fail if it did not show what it should
   if (!injected || !held) process.exitCode = 1;
 } finally {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import type { AdmissionResponse } from '../../webhook/admission/review.ts';
-import type { Ask } from './client.ts';
+import type { Ask } from './creation.ts';
 
 const file = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 

@@ -41,7 +41,7 @@ const settings = (evidence: Evidence, mode: 'off' | 'recreate'): object => ({
 });
 
 const times = new Times();
-const cluster = await times.take('control plane', Cluster.start({ ...forNodes, audit: 'Metadata' }));
+const cluster = await times.take('control plane', Cluster.start(forNodes));
 after(() => cluster.stop());
 const elsewhere = await startElsewhere();
 after(() => elsewhere.close());

@@ -39,10 +39,16 @@ export function apiServer(layout: Layout): Start {
 
 export const auditLog = (folder: string): string => join(folder, 'audit.jsonl');
 
-function auditFlags({ folder, options }: Layout): string[] {
-  if (options.audit === undefined) return [];
+/** The requests that the audit log has: those of cni-gate, and all deletions and evictions of pods. */
+const audited = [
+  { users: ['system:serviceaccount:cni-gate:cni-gate'] },
+  { verbs: ['delete', 'deletecollection'], resources: [{ group: '', resources: ['pods'] }] },
+  { verbs: ['create'], resources: [{ group: '', resources: ['pods/eviction'] }] },
+];
+
+function auditFlags({ folder }: Layout): string[] {
   const policy = join(folder, 'audit-policy.json');
-  const rules = [{ level: options.audit, omitStages: ['RequestReceived'] }];
+  const rules = audited.map((rule) => ({ level: 'Metadata', omitStages: ['RequestReceived'], ...rule }));
   writeFileSync(policy, JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules }));
   return [
     `--audit-policy-file=${policy}`,

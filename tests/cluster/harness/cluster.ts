@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../support/run.ts';
@@ -40,6 +40,7 @@ export class Cluster {
   readonly ports: Layout['ports'];
   readonly options: ClusterOptions;
   readonly #components: Record<ComponentName, Component> | undefined;
+  readonly #audit: { path: string; from: number };
   #users = 0;
 
   private constructor(
@@ -47,6 +48,7 @@ export class Cluster {
     authority: ClusterAuthority,
     admin: Access,
     components?: Record<ComponentName, Component>,
+    audit = { path: auditLog(folder), from: 0 },
   ) {
     this.folder = folder;
     this.server = admin.server;
@@ -56,6 +58,7 @@ export class Cluster {
     this.ports = ports;
     this.options = options;
     this.#components = components;
+    this.#audit = audit;
   }
 
   /** @throws Error if the control plane is shared with other test files: start it with the option `own` instead */
@@ -80,9 +83,16 @@ export class Cluster {
     return cluster;
   }
 
-  static #of({ server, authority, admin, ports }: Shared, folder: string): Cluster {
+  static #of({ server, authority, admin, ports, auditLog: path }: Shared, folder: string): Cluster {
     const access = accessWith(server, join(folder, 'admin.kubeconfig'), admin);
-    return new Cluster({ folder, ports, options: {} }, new ClusterAuthority(authority), access);
+    const audit = { path, from: statSync(path).size };
+    return new Cluster(
+      { folder, ports, options: {} },
+      new ClusterAuthority(authority),
+      access,
+      undefined,
+      audit,
+    );
   }
 
   async #start(components: Record<ComponentName, Component>): Promise<void> {
@@ -132,9 +142,9 @@ export class Cluster {
     return this.#access({ token: status.token });
   }
 
-  /** All requests in the API server's audit log. Needs the option `audit`. */
+  /** The requests of cni-gate since the start, and all deletions and evictions of pods. */
   audited(): Audited[] {
-    const lines = readFileSync(auditLog(this.folder), 'utf8').split('\n');
+    const lines = readFileSync(this.#audit.path).subarray(this.#audit.from).toString().split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
   }
 

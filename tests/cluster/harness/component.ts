@@ -65,21 +65,10 @@ export class Component {
     await this.#end('SIGKILL');
   }
 
-  /** Suspends the process: its connections stay open, but it answers no request. */
-  freeze(): void {
-    this.#child?.kill('SIGSTOP');
-  }
-
-  thaw(): void {
-    this.#child?.kill('SIGCONT');
-  }
-
   async #end(signal: NodeJS.Signals): Promise<void> {
     if (!this.running || this.#child === undefined) return;
     const ended = once(this.#child, 'exit');
     this.#child.kill(signal);
-    // a suspended process handles no signal until it continues
-    this.thaw();
     await ended;
   }
 

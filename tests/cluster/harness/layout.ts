@@ -2,14 +2,19 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Access, accessWith } from './access.ts';
-import type { ClusterOptions, ComponentName } from './options.ts';
+import { type ClusterOptions, type ComponentName, sharedBy } from './options.ts';
 import type { ClusterAuthority } from './pki.ts';
-import { freePorts } from './ports.ts';
 
 /** The range of Services' cluster IPs. Nothing answers there: without kube-proxy, the API server calls endpoints. */
 export const serviceRange = '10.96.0.0/16';
 /** The cluster IP of the `kubernetes` Service, which is the first of the range. */
 export const kubernetesService = '10.96.0.1';
+
+/**
+ * The first of a control plane's ports. They are free, because a run has a network of its own. A test file's own control
+ * plane runs beside the shared one, and Linux takes ports for outgoing connections from a higher range only.
+ */
+const firstPort = process.env[sharedBy] === undefined ? 20_000 : 20_010;
 
 export interface Layout {
   folder: string;
@@ -33,16 +38,14 @@ export async function layOut(
     privateKeyEncoding: { type: 'sec1', format: 'pem' },
     publicKeyEncoding: { type: 'spki', format: 'pem' },
   });
-  const [serving, kubelet, admin, controllers, scheduler, chosen] = await Promise.all([
+  const [serving, kubelet, admin, controllers, scheduler] = await Promise.all([
     authority.serving(['localhost', '127.0.0.1', kubernetesService, 'kubernetes.default.svc']),
     authority.client('kube-apiserver-kubelet-client', ['system:masters']),
     authority.client('admin', ['system:masters']),
     authority.client('system:kube-controller-manager'),
     authority.client('system:kube-scheduler'),
-    freePorts(5),
   ]);
-  const [etcd = 0, etcdPeers = 0, apiServer = 0, controllerManager = 0, schedulerPort = 0] = chosen;
-  const server = { url: `https://127.0.0.1:${apiServer}`, authority: authority.pair.certificate };
+  const server = { url: `https://127.0.0.1:${firstPort}`, authority: authority.pair.certificate };
   const save = (name: string, text: string): string => {
     const path = join(folder, name);
     writeFileSync(path, text, { mode: 0o600 });
@@ -54,11 +57,11 @@ export async function layOut(
     folder,
     options,
     ports: {
-      etcd,
-      etcdPeers,
-      'kube-apiserver': apiServer,
-      'kube-controller-manager': controllerManager,
-      'kube-scheduler': schedulerPort,
+      'kube-apiserver': firstPort,
+      etcd: firstPort + 1,
+      etcdPeers: firstPort + 2,
+      'kube-controller-manager': firstPort + 3,
+      'kube-scheduler': firstPort + 4,
     },
     files: {
       authority: save('authority.crt', authority.pair.certificate),

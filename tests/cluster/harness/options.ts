@@ -9,6 +9,9 @@ export const componentNames = [
 
 export type ComponentName = (typeof componentNames)[number];
 
+/** The environment variable with the path of a JSON file about the control plane that test files share. */
+export const sharedBy = 'CNI_GATE_SHARED';
+
 export interface ClusterOptions {
   /** Gives this test file a control plane of its own, so that it may stop components or read all of their records. */
   own?: true;
@@ -18,8 +21,6 @@ export interface ClusterOptions {
    * node counts as unreachable; `true` stands for Kubernetes' default, 50.
    */
   nodeLifecycle?: boolean | number;
-  /** The audit level of the API server's log, for {@link Cluster.audited}. By default there is no log. */
-  audit?: 'Metadata' | 'Request' | 'RequestResponse';
   /** Wraps the command of a component, for instance to run it in a control group. */
   enclose?: (component: ComponentName, command: [string, string[]]) => [string, string[]];
   /** Flags that are appended to the usual ones; if a flag occurs twice, the last one counts. */

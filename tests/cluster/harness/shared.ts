@@ -4,9 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../../webhook/lib/errors.ts';
 import type { Credentials, Server } from './access.ts';
 import { Api } from './api.ts';
+import { auditLog } from './api-server.ts';
 import type { Cluster } from './cluster.ts';
 import { type Content, contentOf, restore } from './etcd.ts';
 import type { Layout } from './layout.ts';
+import { sharedBy } from './options.ts';
 import type { Pair } from './pki.ts';
 
 /** What a process needs to use a control plane that test files share, one after another. */
@@ -15,12 +17,11 @@ export interface Shared {
   authority: Pair;
   admin: Credentials;
   ports: Layout['ports'];
+  /** Path of the API server's audit log, which begins with the requests of earlier test files. */
+  auditLog: string;
   /** etcd's content before the first test file. */
   fresh: Content;
 }
-
-/** The environment variable with the path of a JSON file that holds a {@link Shared}. */
-export const sharedBy = 'CNI_GATE_SHARED';
 
 /** etcd's content counts as settled after this many milliseconds without a change. */
 const settled = 500;
@@ -35,7 +36,10 @@ export async function share({ server, authority, admin, ports, folder }: Cluster
     changed = next.size !== fresh.size;
     fresh = next;
   }
-  const shared = { server, authority: authority.pair, admin: admin.credentials, ports, fresh: [...fresh] };
+  const shared = {
+    ...{ server, authority: authority.pair, admin: admin.credentials, ports },
+    ...{ auditLog: auditLog(folder), fresh: [...fresh] },
+  };
   const file = join(folder, 'shared.json');
   writeFileSync(file, JSON.stringify(shared), { mode: 0o600 });
   return file;

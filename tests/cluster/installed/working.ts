@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { messageOf } from '../../../webhook/lib/errors.ts';
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { metric } from '../harness/metrics.ts';
 import { namespace, pod, workload } from '../harness/objects.ts';
+import { tryPod } from './overlay.ts';
 
 export interface UserPod {
   metadata: {
@@ -37,6 +39,17 @@ export async function makeNamespace(
 export async function bringNetwork(cluster: Cluster): Promise<void> {
   const spec = { hostNetwork: true, containers: [{ name: 'cilium-agent', image: 'example/cilium' }] };
   await cluster.apply(workload('DaemonSet', 'cilium', { namespace: 'kube-system', spec }));
+}
+
+/** The warnings that kubectl prints for a command, together with the text of its failure. */
+export async function warningsOf(cluster: Cluster, args: string[], input?: object): Promise<string> {
+  try {
+    // with this flag, kubectl fails after it has done its work
+    await cluster.kubectl([...args, '--warnings-as-errors'], { input: input ? JSON.stringify(input) : '' });
+    return '';
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 export const deployment = (name: string): object =>
@@ -75,7 +88,7 @@ export function testThatItWorks(cluster: Cluster): void {
     assert.deepEqual(initNames(JSON.parse(shown)), [validatorContainer, 'migrate']);
   });
 
-  test('a namespace that did not opt in sees no call at all', async () => {
+  test('pods on the host network, and namespaces that did not opt in, see no call at all', async () => {
     const before = await calls(cluster);
     assert.ok(before > 0, 'the API server counts no calls where there were some');
     await makeNamespace(cluster, 'plain');
@@ -84,6 +97,8 @@ export function testThatItWorks(cluster: Cluster): void {
       await cluster.kubectl(['-n', where, 'apply', '-f', '-'], { input: [deployment('web')] });
       assert.deepEqual(initNames(await runningPod(cluster, where, 'web')), ['migrate']);
     }
+    const onHost = await tryPod<UserPod>(cluster, 'shop', pod('host', { hostNetwork: true }));
+    assert.deepEqual(initNames(onHost), []);
     assert.equal(await calls(cluster), before);
   });
 }

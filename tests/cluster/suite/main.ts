@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { availableParallelism, tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runBundled } from '../../support/bundle.ts';
 import { mortal } from '../../support/mortal.ts';
@@ -16,28 +16,38 @@ import { mortal } from '../../support/mortal.ts';
  */
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** How many workers run at the same time. Test files mostly wait: for outages, the scheduler, and controllers. */
-const workers = 3;
+/**
+ * How many workers run at the same time. Most files wait for more than half of their time: for outages, the scheduler,
+ * and controllers. A worker needs a gigabyte of memory.
+ */
+const workers = availableParallelism() + 2;
 
 /**
- * Files that take minutes. They begin first, so that no worker ends long after the others. Those about certificates
- * load the processors, so they do not begin together.
+ * Files that take a minute or more. They begin first, so that no worker ends long after the others. Those that load the
+ * processors (about certificates and policies) do not begin together.
  */
 const long = [
-  'repair',
   'namespaces',
-  'certificates-faults',
+  'certificates-rotation',
   'gate-outages',
+  'repair',
+  'policies',
   'steer',
   'status',
-  'certificates-rotation',
+  'manifests-policies',
+  'lifecycle',
   'check',
   'manifests-node-death',
-  'manifests-policies',
+  'certificates-faults',
+  'migration',
   'gate-proofs',
   'readme',
   'manifests-permissive',
-].map((name) => at(`../${name}.test.ts`));
+];
+const placeOf = (file: string): number => {
+  const place = long.indexOf(basename(file, '.test.ts'));
+  return place < 0 ? long.length : place;
+};
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-suite-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -48,7 +58,7 @@ process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
 
 const named = process.argv.slice(2).map((file) => resolve(file));
 const all = named.length > 0 ? named : globSync(at('../*.test.ts')).sort();
-const files = [...long.filter((file) => all.includes(file)), ...all.filter((file) => !long.includes(file))];
+const files = all.toSorted((one, other) => placeOf(one) - placeOf(other));
 const failed = await run(files, Math.min(workers, files.length));
 // if no file passed, the machine cannot run the suite, and a repetition would not help
 if (failed.length > 0 && failed.length < files.length) {

@@ -5,7 +5,8 @@ import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { mortal } from '../../support/mortal.ts';
 import { Cluster } from '../harness/cluster.ts';
-import { share, sharedBy } from '../harness/shared.ts';
+import { sharedBy } from '../harness/options.ts';
+import { share } from '../harness/shared.ts';
 
 /**
  * usage: npx node tests/cluster/suite/worker.ts FOLDER FILE ...     inside the runner

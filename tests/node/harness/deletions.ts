@@ -12,7 +12,7 @@ export interface Deletion {
 /** The service account of cni-gate. */
 export const ownAccount = 'system:serviceaccount:cni-gate:cni-gate';
 
-/** All successful deletions and evictions of pods, in order. The cluster needs the option `audit`. */
+/** All successful deletions and evictions of pods, in order. */
 export function deletionsIn(cluster: Cluster): Deletion[] {
   return cluster
     .audited()

@@ -43,6 +43,14 @@ const invalid: [string, unknown, string][] = [
   ['/request/object/metadata/labels', { a: 1 }, 'request.object/metadata/labels/a must be string'],
   ['/request/object/spec/initContainers', [null], 'request.object/spec/initContainers/0 must be object'],
   ['/request/object/spec/containers', [1], 'request.object/spec/containers/0 must be object'],
+  ['/request/object/spec/containers/0/name', null, 'request.object/spec/containers/0/name must be string'],
+  ['/request/object/spec/containers/0/env', [null], 'request.object/spec/containers/0/env/0 must be object'],
+  ['/request/object/spec/volumes', [null], 'request.object/spec/volumes/0 must be object'],
+  [
+    '/request/object/metadata/ownerReferences',
+    [null],
+    'request.object/metadata/ownerReferences/0 must be object',
+  ],
   ['/request/object/spec/hostNetwork', 'yes', 'request.object/spec/hostNetwork must be boolean'],
 ];
 
@@ -51,6 +59,23 @@ suite('decodePodRequest', () => {
     test(`${path} ${JSON.stringify(value)?.slice(0, 60)}`, () => {
       assert.equal(refusal(path, value), `CNI_GATE_REVIEW_INVALID: ${text}`);
     });
+  }
+
+  // the API server accepts these in a pod, and stores nothing or an empty value
+  for (const [path, value] of [
+    ['metadata/labels', { a: null, b: 'c' }],
+    ['metadata/labels', null],
+    ['metadata/annotations', { a: null }],
+    ['metadata/annotations', null],
+    ['metadata/namespace', null],
+    ['metadata/generateName', null],
+    ['spec/nodeSelector', { disktype: null }],
+    ['spec/imagePullSecrets', [null, { name: null }]],
+    ['spec/containers/0/resources', { requests: { cpu: null, memory: '1Gi' } }],
+    ['spec/containers/0/env', [{ name: 'A', value: null }]],
+  ] as const) {
+    test(`${path} ${JSON.stringify(value)} is accepted`, () =>
+      assert.equal(refusal(`/request/object/${path}`, value), 'decoded'));
   }
 
   test('the error for a review of another kind says what to check', () => {

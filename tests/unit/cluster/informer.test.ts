@@ -119,14 +119,15 @@ for (const [name, reason, text, fault] of faults) {
   });
 }
 
-for (const line of [
-  'null',
-  '<html>',
-  '{"type":"ADDED","object":{"metadata":{"name":"a"}}}',
-  '{"type":"SURPRISE","object":{}}',
-  '{"type":"BOOKMARK","object":{"metadata":null}}',
+for (const [line, reason] of [
+  ['null', 'failed'],
+  ['<html>', 'failed'],
+  ['{"type":"ADDED","object":{"metadata":{"name":"a"}}}', 'failed'],
+  ['{"type":"SURPRISE","object":{}}', 'failed'],
+  ['{"type":"BOOKMARK","object":{"metadata":null}}', 'failed'],
+  ['{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}', 'expired'],
 ]) {
-  test(`after garbage (${line}) earlier events stay, and everything is listed again`, async (t) => {
+  test(`after ${line} earlier events stay, and everything is listed again`, async (t) => {
     const run = await informing(
       t,
       listing(listOf('5', [namespace('a', '1')]), (_asked, response, nth) => {
@@ -138,8 +139,8 @@ for (const line of [
     await run.ended(3);
     assert.deepEqual(run.changes, ['added a', 'added b', 'deleted b']);
     assert.deepEqual(
-      run.ends.map(({ reason }) => reason),
-      ['ended', 'failed', 'ended'],
+      run.ends.map((end) => end.reason),
+      ['ended', reason, 'ended'],
     );
   });
 }

@@ -22,6 +22,8 @@ interface Scene {
   leads?: boolean;
   evidence?: 'ready' | 'proof';
   pods?: PodEvidence[];
+  /** How long ago, in milliseconds, the watch reported these pods. */
+  seenAgo?: number;
   onFailure?: 'unready' | 'recreate';
   answer?: Answer;
   /** How often the controller looks at all pods, in milliseconds. */
@@ -43,14 +45,18 @@ const proven = podEvidence({ uid: 'proof', owner: 'other', verdict: 'passed' });
 
 const ofJob = { controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'job' } };
 
-async function scene(t: TestContext, { leads = true, pods: first = [], answer, resync, ...more }: Scene) {
+async function scene(
+  t: TestContext,
+  { leads = true, pods: first = [], seenAgo = 0, answer, resync, ...more }: Scene,
+) {
   const evidence = new Evidence();
-  const put = (...some: PodEvidence[]): void =>
+  const putAt = (at: number, some: PodEvidence[]): void =>
     evidence.apply(
       some.map((pod) => ({ type: 'put', pod, listed: false })),
-      Date.now(),
+      at,
     );
-  put(...first);
+  const put = (...some: PodEvidence[]): void => putAt(Date.now(), some);
+  putAt(Date.now() - seenAgo, first);
   evidence.markSynced();
   const { onFailure } = more;
   const proof = { checks: [], ...(onFailure && { witness: 'kubelet', continuous: { onFailure } }) };
@@ -89,6 +95,9 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, r
     count: (name: string) => run.count(`cni_gate_repair_${name}`),
   };
 }
+
+/** An owner that never passed waits for less, in milliseconds, until its next pod may find out. */
+const longestWait = 15_000;
 
 const someTime = (): Promise<void> => sleep(400);
 
@@ -348,6 +357,7 @@ test('pods that claim to be released cost a budget of their namespace, and none 
 test('where one pod at a time finds out, one is deleted until the watch reports its replacement', async (t) => {
   const { api, asked } = await scene(t, {
     pods: ['a', 'b', 'c'].map((uid) => failed(uid)),
+    seenAgo: longestWait,
     evidence: 'proof',
   });
   await api.nth(0);
@@ -359,11 +369,12 @@ suite('the node that a deleted pod fails on, where one pod at a time finds out',
   const proved = podEvidence({ uid: 'proved', owner: 'other', verdict: 'passed', node: 'n2' });
   const required = { ...requiredOf({}), kind: 'any', hasVolumes: false };
 
-  for (const [what, others, ofOwner, ofOthers] of [
-    ['is reserved for its owner, if no other node takes the pod', [], true, false],
+  for (const [what, others, seenAgo, ofOwner, ofOthers] of [
+    ['is reserved for its owner, if no other node takes the pod', [], longestWait, true, false],
     [
       'is not reserved, if the pod is to move: an owner that failed waits twice as long',
       [proved],
+      0,
       false,
       true,
     ],
@@ -371,6 +382,7 @@ suite('the node that a deleted pod fails on, where one pod at a time finds out',
     test(what, async (t) => {
       const { api, mayTry } = await scene(t, {
         pods: [failed('web', { required }), ...others],
+        seenAgo,
         evidence: 'proof',
       });
       await api.nth(0);
