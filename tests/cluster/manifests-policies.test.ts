@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server } from 'node:net';
 import { after, suite, type TestContext, test } from 'node:test';
+import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { env } from '../../validator/shared/contract.ts';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
@@ -12,7 +14,7 @@ import { pod, workload } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { commandsOf, shell } from './installed/guide.ts';
 import { install } from './installed/installation.ts';
-import { firstInit, meshProxy, startNeighbour } from './installed/neighbour.ts';
+import { answering, firstInit, meshProxy, startNeighbour } from './installed/neighbour.ts';
 import { apply, applyOwn, byPolicy, policyName, tryPod } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
 import { bringNetwork, calls, initNames, makeNamespace, type UserPod } from './installed/working.ts';
@@ -79,12 +81,39 @@ suite('proof-only, by the commands of the guide', () => {
     );
   });
 
-  test('check is red if the binding is deleted', async () => {
-    await kubectl(`delete mutatingadmissionpolicybinding ${policyName}`);
-    await checked(1, /mutating-policy: .* its binding does not exist/);
-    await runCommands(commandsOf('install', /^## Without a server/m));
-    await checked(0, /^All \d+ checks passed\.$/);
-  });
+  const image = { op: 'replace', path: '/spec/variables/0/expression', value: '"example/other"' };
+  const changes: [name: string, change: () => Promise<unknown>, message: RegExp][] = [
+    [
+      'the binding is deleted',
+      () => kubectl(`delete mutatingadmissionpolicybinding ${policyName}`),
+      /mutating-policy: .* its binding does not exist/,
+    ],
+    [
+      'the image is changed',
+      () =>
+        cluster.kubectl([
+          'patch',
+          'mutatingadmissionpolicy',
+          policyName,
+          '--type=json',
+          '-p',
+          JSON.stringify([image]),
+        ]),
+      /mutating-policy: .* it injects the image "example\/other"/,
+    ],
+    [
+      'the policy is deleted',
+      () => kubectl(`delete mutatingadmissionpolicy ${policyName}`),
+      /it does not exist/,
+    ],
+  ];
+  for (const [name, change, message] of changes)
+    test(`check is red if ${name}`, async () => {
+      await change();
+      await checked(1, message);
+      await runCommands(commandsOf('install', /^## Without a server/m));
+      await checked(0, /^All \d+ checks passed\.$/);
+    });
 
   test('uninstalled and installed again', async () => {
     await kubectl('delete --wait -k manifests/overlays/proof-only');
@@ -162,27 +191,56 @@ suite('in an outage', () => {
     assert.match(metadata.annotations?.[statusAnnotation] ?? '', /"checks":\[.*"redirect"/);
   });
 
-  /** Servers in place of the replicas, which accept connections and never answer. */
-  const silent: Server[] = [];
-  after(() => silent.map((server) => server.close()));
-  const outages: [name: string, begin: () => Promise<unknown>][] = [
+  /** Ends what stands in for the replicas. */
+  let end = async (): Promise<void> => {};
+  const standIn = async (make: () => Server): Promise<void> => {
+    const servers = await Promise.all(
+      replicas.map(async ({ pod: { status } }) => {
+        const server = make().listen(8443, status.podIP);
+        await once(server, 'listening');
+        return server;
+      }),
+    );
+    end = async () => {
+      for (const server of servers) server.close();
+    };
+  };
+  const select = (name: string): Promise<string> =>
+    cluster.kubectl([
+      ...['patch', 'service', 'cni-gate', '-n', 'cni-gate', '--type=merge', '-p'],
+      JSON.stringify({ spec: { selector: { 'app.kubernetes.io/name': name } } }),
+    ]);
+  const outages: [name: string, begin: () => Promise<unknown>, after?: () => Promise<unknown>][] = [
     ['no replica', () => Promise.all(replicas.map((replica) => replica.end('SIGKILL')))],
-    [
-      'replicas that accept and never answer',
-      async () => {
-        for (const { pod: replica } of replicas) {
-          const server = createServer().listen(8443, replica.status.podIP);
-          silent.push(server);
-          await once(server, 'listening');
-        }
-      },
-    ],
+    ['a Service without endpoints', () => select('nobody'), () => select('cni-gate')],
+    ['replicas that accept and never answer', () => standIn(() => createServer()), () => end()],
+    ['an expired certificate', expire, () => end()],
   ];
 
-  for (const [at, [name, begin]] of outages.entries())
+  async function expire(): Promise<void> {
+    const now = new Date(Date.now() - 10 * 86_400_000);
+    const authority = createAuthority({ days: 30, now });
+    const { certificate, key } = issueServing(authority, { names: ['cni-gate.cni-gate.svc'], days: 2, now });
+    const caBundle = Buffer.from(authority.certificate).toString('base64');
+    for (const kind of ['mutating', 'validating']) {
+      const path = `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations/cni-gate`;
+      const { webhooks } = await api.get<{ webhooks: { clientConfig: { caBundle: string } }[] }>(path);
+      for (const { clientConfig } of webhooks) clientConfig.caBundle = caBundle;
+      await api.patch(path, { webhooks });
+    }
+    await standIn(() =>
+      createTlsServer(
+        { cert: certificate, key },
+        answering(() => []),
+      ),
+    );
+  }
+
+  for (const [at, [name, begin, finish]] of outages.entries())
     test(`${name}: no pod is refused, and none is stored without its proof`, async (t) => {
       await begin();
       t.after(async () => {
+        await finish?.();
         for (const path of ['apis/apps/v1', 'apis/batch/v1', 'api/v1'])
           for (const kind of created[path] ?? [])
             await api.delete(`/${path}/namespaces/${outage}/${kind}?propagationPolicy=Background`);
