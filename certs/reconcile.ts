@@ -77,7 +77,7 @@ export class Reconciler {
       if (secret && written) this.#checkOurs(secret);
       const stored = secret && !written ? secret : await shared.write(secretData(plan.state), secret);
       this.#sign(plan.state, now);
-      this.#known = { state: plan.state, uid: stored.uid };
+      this.#known = { state: plan.state, uid: stored.object.metadata.uid };
       if (written) report.wrote(plan);
       const bundle = bundleOf(plan.state);
       const patched = await Promise.all(configurations.found.map((each) => this.#writeBundle(each, bundle)));
@@ -119,8 +119,8 @@ export class Reconciler {
   }
 
   /** Throws unless the Secret is ours: it has our label, has the uid of a Secret known as ours, or is empty. */
-  #checkOurs({ labelled, uid, data }: SecretSnapshot): void {
-    if (labelled || isEmpty(data) || uid === this.#known?.uid) return;
+  #checkOurs({ labelled, object, data }: SecretSnapshot): void {
+    if (labelled || isEmpty(data) || object.metadata.uid === this.#known?.uid) return;
     throw new CniGateError(
       'CNI_GATE_TLS_SECRET_FOREIGN',
       `the Secret does not carry our label and contains ${Object.keys(data).join(', ')}: cni-gate does not change it. Delete it, empty it, label it, or name another one`,

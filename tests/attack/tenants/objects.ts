@@ -43,17 +43,7 @@ export const preferring = (...nodes: string[]): object => ({
   },
 });
 
-export const only = (...nodes: string[]): object => required([onHosts(nodes)]);
-
-const onHosts = (values: string[]): Expression => ({ key: 'kubernetes.io/hostname', operator: 'In', values });
-
-interface Expression {
-  key: string;
-  operator: string;
-  values?: string[];
-}
-
-const required = (matchExpressions: Expression[]): object => requiring({ matchExpressions });
+const onHosts = (values: string[]) => ({ key: 'kubernetes.io/hostname', operator: 'In', values });
 
 /**
  * A node affinity that requires one node with `count` expressions. Every node matches all expressions but the last, so
@@ -61,13 +51,15 @@ const required = (matchExpressions: Expression[]): object => requiring({ matchEx
  * The keys are short, because requirements of more than 16 KiB are not compared at all.
  */
 export const inExpressions = (node: string, count: number, pod: number): object =>
-  required([
-    ...Array.from({ length: count - 1 }, (_, index) => ({
-      key: `p${pod}-e${index}`,
-      operator: 'DoesNotExist',
-    })),
-    onHosts([node]),
-  ]);
+  requiring({
+    matchExpressions: [
+      ...Array.from({ length: count - 1 }, (_, index) => ({
+        key: `p${pod}-e${index}`,
+        operator: 'DoesNotExist',
+      })),
+      onHosts([node]),
+    ],
+  });
 
 /** A pod with our label and a volume whose claim has a name of this length. No scheduler handles the pod. */
 export const withLongClaim = (name: string, characters: number): object =>

@@ -24,13 +24,11 @@ import { Replica } from './replica.ts';
 const fillers = 999;
 const filling = { cpu: '64', memory: '256Gi' };
 
-/** A control plane with cni-gate, in which hostile tenants and a kubelet may do all that their rights allow. */
+/** A control plane with cni-gate in which hostile tenants may do all that their rights allow. */
 export interface Stage {
   cluster: Cluster;
   api: Api;
   replicas: Replica[];
-  /** The pod of the network's DaemonSet on the node that is not ready. */
-  agent: string;
   close(): Promise<void>;
 }
 
@@ -74,7 +72,6 @@ export async function setTheStage(): Promise<Stage> {
     cluster,
     api,
     replicas,
-    agent,
     close: async () => {
       await Promise.all(replicas.map((replica) => replica.close()));
       await cluster.stop();

@@ -1,12 +1,10 @@
 import { after, test } from 'node:test';
-import { killTheLeader } from './failover.ts';
-import { writeLongReasons } from './kubelet-texts.ts';
 import { crowdNodes, makeLargeDaemonSets, makeLargePods } from './large-objects.ts';
 import { endPending, makeManyPending } from './many-pending.ts';
 import { setTheStage } from './stage.ts';
 import { underAttack } from './under-attack.ts';
 
-/* Attacks by tenants and a kubelet through the API server. Objects of an attack stay during the later ones. */
+/* Attacks by tenants through the API server. Objects of an attack stay during the later ones. */
 
 /** The sizes of the attacks: first for the nightly run, then for all other runs. */
 const sizes =
@@ -22,9 +20,6 @@ const waiting = sizes.pending.flatMap((count) =>
 const stage = await setTheStage();
 after(() => stage.close());
 
-test("a kubelet's endless reasons are quoted in short", (t) =>
-  underAttack(t, stage, () => writeLongReasons(stage)));
-
 test('pods are steered to nodes with many megabytes of pods on them', (t) =>
   underAttack(t, stage, () => crowdNodes(stage)));
 
@@ -37,14 +32,6 @@ test(`${sizes.daemonSets} DaemonSets of 1.4 MB, and one that a profile names, wh
 for (const many of waiting) {
   test(`${many.count} pods that wait with ${many.expressions} expressions each, on 1,002 nodes`, async (t) => {
     await underAttack(t, stage, () => makeManyPending(stage, many));
-    // the pods of the last round stay pending while the leader dies
-    if (many !== waiting.at(-1)) await endPending(stage);
+    await endPending(stage);
   });
 }
-
-test('the leader dies meanwhile, and the other replica steers', async (t) => {
-  const { led, nominated, bound } = await killTheLeader(stage);
-  t.diagnostic(
-    `another replica leads after ${led.toFixed(1)} s, nominates ${nominated.toFixed(1)} s later, and the scheduler binds ${bound.toFixed(1)} s after that`,
-  );
-});
