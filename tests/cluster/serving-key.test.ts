@@ -87,17 +87,10 @@ test('Pod Security of the namespace holds what it adds as if the user had', asyn
   await assert.rejects(containersIn('guarded'), /violates PodSecurity "baseline.*privileged/s);
 });
 
-for (const [what, changed] of [
-  ['another image', { image: 'example/x' }],
-  ['another command', { command: ['x'] }],
-  ['privileges', { securityContext: { privileged: true } }],
-  ['a port of the node', { ports: [{ containerPort: 80, hostPort: 80 }] }],
-] as const) {
-  test(`the init container under our name: the policy refuses ${what}`, async () => {
-    change = answer(changed);
-    await assert.rejects(containersIn('shop'), (error) => byPolicy(error));
-  });
-}
+test('the policy refuses another image in the init container under our name', async () => {
+  change = answer({ image: 'example/x' });
+  await assert.rejects(containersIn('shop'), (error) => byPolicy(error));
+});
 
 test('it cannot take the proof away: the policy refuses the pod', async () => {
   change = [];
