@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { emptyObjects, MiB } from '../support/attacked-server.ts';
 import { inChangingOrder, withEscapedKeys } from '../support/costly-json.ts';
 import { recorded } from '../support/reviews.ts';
 import { Answers, underAttack } from './harness/attack.ts';
 import { hammer, send } from './harness/connections.ts';
+
+const MiB = 1024 * 1024;
 
 for (const [count, size] of [
   [2, 7 * MiB],
@@ -13,7 +14,7 @@ for (const [count, size] of [
   [100, 0.09 * MiB],
 ] as const) {
   test(`${count} × ${size / MiB} MiB of empty objects, again and again`, async (t) => {
-    const body = Buffer.from(emptyObjects(size));
+    const body = Buffer.from(`[${'{},'.repeat(size / 3 - 1)}{}]`);
     const answers = new Answers();
     await underAttack(t, async ({ server, signal }) => {
       await hammer(count, signal, async (index) => {
