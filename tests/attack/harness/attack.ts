@@ -3,9 +3,8 @@ import type { TestContext } from 'node:test';
 import type { HostileCluster } from '../../support/hostile-cluster.ts';
 import type { Answer } from './connections.ts';
 import { ControlGroup, containerMemory } from './control-group.ts';
-import { directInnocents } from './direct-innocents.ts';
+import { directInnocents, type Innocents } from './direct-innocents.ts';
 import { startFakeCluster } from './fake-cluster.ts';
-import { type Innocents, p99 } from './innocents.ts';
 import { type Observed, observe } from './observer.ts';
 import { type AttackedServer, startAttackedServer } from './server.ts';
 
@@ -55,6 +54,10 @@ export function assertHeld(name: string, observed: Observed, innocent: Innocents
 export const line = (observed: Observed, { count, failed, took, retries }: Innocents): string =>
   `${seenOf(observed)}, innocents ${count - failed.length}/${count}, ` +
   `p99 ${p99(took).toFixed(0)} ms${retries > 0 ? `, ${retries} retries` : ''}`;
+
+/** The 99th percentile. */
+const p99 = (values: number[]): number =>
+  values.toSorted((one, other) => one - other)[Math.ceil(values.length * 0.99) - 1] ?? Number.NaN;
 
 const seenOf = ({ peak, blocked, starved }: Observed): string =>
   `${inMiB(peak)}, blocked ${blocked.toFixed(0)} ms (${starved.toFixed(0)} without a processor)`;

@@ -3,8 +3,7 @@ import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchange } from '../../support/exchange.ts';
 import { recorded } from '../../support/reviews.ts';
-import type { Endpoint } from './direct-innocents.ts';
-import { innocents, type Schedule } from './innocents.ts';
+import type { Endpoint, Innocents, Schedule } from './direct-innocents.ts';
 
 /** An admission call, with the `timeoutSeconds` of the manifests. */
 interface Call {
@@ -52,6 +51,30 @@ process.once('message', async ({ endpoint, schedule }: { endpoint: Endpoint; sch
   agent.destroy();
   process.send?.(result, () => process.disconnect());
 });
+
+/** Begins ordinary creations at even intervals, without waiting for earlier ones to end. */
+async function innocents(
+  { count, over }: Schedule,
+  create: (index: number, retried: () => void) => Promise<void>,
+): Promise<Innocents> {
+  const result: Innocents = { count, failed: [], took: [], retries: 0 };
+  const begun = performance.now();
+  const retried = (): void => {
+    result.retries++;
+  };
+  const one = async (index: number): Promise<void> => {
+    await sleep(Math.max(0, begun + (over * index) / count - performance.now()));
+    const start = performance.now();
+    try {
+      await create(index, retried);
+    } catch (error) {
+      result.failed.push(error instanceof Error ? error.message : String(error));
+    }
+    result.took.push(performance.now() - start);
+  };
+  await Promise.all(Array.from({ length: count }, (_, index) => one(index)));
+  return result;
+}
 
 /** Makes one call as client-go does: it repeats the call after a 429 with `Retry-After` (rest/with_retry.go). */
 async function create(

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../../webhook/lib/errors.ts';
 import { validatorContainer } from '../../../webhook/lib/names.ts';
 import type { Api } from '../../cluster/harness/api.ts';
-import type { Innocents } from '../harness/innocents.ts';
+import type { Innocents } from '../harness/direct-innocents.ts';
 import { broken, innocent, network, networkLabel, other, pod, podsOf, preferring, spare } from './objects.ts';
 
 /** Pods are made by this many workers, at least this many milliseconds apart: faster than in a busy cluster. */
