@@ -47,7 +47,7 @@ export const agentWith = (tolerations: number): object => {
   return { metadata, spec: { ...spec, selector: { matchLabels: { app: 'agent' } } } };
 };
 
-/** Given instead of a path to name the lists and watches that select only pods that are bound to nodes. */
+/** Given instead of a path to name the lists and watches that select only pods that are bound to nodes, or to one. */
 export const podsOnNodes = '/api/v1/pods on nodes';
 
 /** Whether a path is that of a collection; the path of a single object ends with its name. */
@@ -73,7 +73,7 @@ export async function startHostileCluster(
   t: TestContext,
   there: (key: string) => Iterable<object | string>,
   keyOf = ({ path, query }: Asked): string =>
-    query.fieldSelector === 'spec.nodeName!=' ? podsOnNodes : path,
+    /^spec\.nodeName(!=|=.)/.test(query.fieldSelector ?? '') ? podsOnNodes : path,
 ): Promise<HostileCluster> {
   const watches = new Map<string, ServerResponse>();
   const waiting = new Set<() => void>();
