@@ -34,7 +34,6 @@ export interface ReconcilerOptions {
   names: readonly string[];
   leafDays: number;
   authorityDays: number;
-  monotonicNow: () => number;
   /** For how many milliseconds an authority must be in every caBundle before it may sign. */
   overlap: number;
 }
@@ -90,20 +89,20 @@ export class Reconciler {
   }
 
   #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
-    const { monotonicNow, overlap, authorityDays } = this.#options;
+    const { overlap, authorityDays } = this.#options;
     const reading = readSecret(secret?.data, now);
     // a configuration that cannot be read may lack the next authority, which therefore must not sign yet
     const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
     if (areRead) {
       const next = reading.state?.next?.fingerprint;
-      this.#trustedSince = measureTrust(this.#trustedSince, next, found, monotonicNow());
+      this.#trustedSince = measureTrust(this.#trustedSince, next, found, performance.now());
     }
     return planStep({
       reading,
       remembered: this.#leaf && inForce(this.#leaf, now) ? this.#known?.state : undefined,
       now,
       authorityDays,
-      trustedFor: areRead && this.#trustedSince ? monotonicNow() - this.#trustedSince.since : undefined,
+      trustedFor: areRead && this.#trustedSince ? performance.now() - this.#trustedSince.since : undefined,
       overlap,
     });
   }

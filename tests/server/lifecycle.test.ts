@@ -88,7 +88,7 @@ test('a certificate in files is replaced without a failed request; a pair that d
   writeFileSync(certificateFile, first.certificate);
   writeFileSync(keyFile, first.key);
   const server = await startServer(t, {
-    certificate: async (events) => fileCertificate(certificateFile, keyFile, events, 20),
+    certificate: async (events) => fileCertificate(certificateFile, keyFile, events),
   });
   const call = async (): Promise<number> =>
     (await server.post('/mutate', body(), { agent: false, ca: authority.certificate })).status;
