@@ -18,19 +18,17 @@ export function measureCluster(
   policy: () => Policy,
   view: Pick<ClusterView, 'readiness' | 'evidence' | 'pending' | 'unsynced'>,
 ): void {
-  const { evidence } = view;
-  const gauge = (
-    name: string,
-    help: string,
-    labelNames: string[],
-    samples: () => Iterable<Sample> | undefined,
-  ): void => measuredGauge(registry, name, help, labelNames, samples);
+  const gauge = measuredGauge.bind(undefined, registry);
   const gaugeOfPods = (name: string, help: string, isCounted: (pod: PodEvidence) => boolean): void =>
-    gauge(name, help, [], () => (evidence.synced ? [[{}, count(evidence.pods(), isCounted)]] : undefined));
+    gauge(name, help, [], () =>
+      view.evidence.synced ? [[{}, count(view.evidence.pods(), isCounted)]] : undefined,
+    );
 
   const nodes = "Nodes by state of a profile's DaemonSet, if that exists.";
   gauge('cni_gate_nodes', nodes, ['profile', 'daemonset', 'state'], () =>
-    view.unsynced() === undefined && evidence.synced ? nodeStates(view, policy(), Date.now()) : undefined,
+    view.unsynced() === undefined && view.evidence.synced
+      ? nodeStates(view, policy(), Date.now())
+      : undefined,
   );
   gauge('cni_gate_held_pods', 'Pods that wait because the gate refused their node.', [], () =>
     view.unsynced() === undefined
@@ -38,9 +36,9 @@ export function measureCluster(
       : undefined,
   );
   gauge('cni_gate_proofs', 'Labelled pods that have a node and have not ended.', ['verdict'], () => {
-    if (!evidence.synced) return undefined;
+    if (!view.evidence.synced) return undefined;
     const counts = new Map<Verdict, number>(verdicts.map((verdict) => [verdict, 0]));
-    for (const pod of evidence.pods()) {
+    for (const pod of view.evidence.pods()) {
       const verdict = verdictAt(pod, Date.now());
       if (!pod.ended) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
     }
@@ -64,7 +62,7 @@ export function measureCluster(
   );
   const duplicates = 'Addresses that two live pods of a network have.';
   gauge('cni_gate_duplicate_addresses', duplicates, [], () =>
-    evidence.synced ? [[{}, duplicateAddresses(evidence.pods()).length]] : undefined,
+    view.evidence.synced ? [[{}, duplicateAddresses(view.evidence.pods()).length]] : undefined,
   );
 }
 

@@ -123,3 +123,18 @@ test('duplicate addresses are counted, unless one of the pods is being deleted',
     assert.deepEqual(samples, [`cni_gate_duplicate_addresses ${leaving ? 0 : 2}`]);
   }
 });
+
+test('the gauges follow a view that replaces its evidence, as the view of a file does', async () => {
+  const registry = new Registry();
+  const view = {
+    readiness: clusterWith({ n1: {} }),
+    evidence: evidenceOf(),
+    pending: () => [],
+    unsynced: () => undefined,
+  };
+  measureCluster(registry, () => policyOf({ profiles }), view);
+  view.evidence = evidenceOf(evidencePod('a', { wayNotShown: true }));
+  const text = await registry.metrics();
+  for (const sample of ['proofs{verdict="passed"} 1', 'proofs_way_not_shown 1'])
+    assert.ok(text.includes(`\ncni_gate_${sample}\n`), sample);
+});
