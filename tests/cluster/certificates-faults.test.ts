@@ -179,13 +179,3 @@ test('without the right to watch, a new authority is found by the clock, within 
   await deaf.servesBy(authority, 60);
   assert.equal(await deaf.end(), 0);
 });
-
-test('missing rights are named', async () => {
-  await cluster.kubectl(['create', 'serviceaccount', 'nobody', '-n', namespace]);
-  const nobody = await cluster.serviceAccount(namespace, 'nobody');
-  const late = replica('10.254.1.3', nobody);
-  await late.logged(/RBAC lacks verb "get" on resource "secrets"/);
-  await late.logged(/RBAC lacks verb "get" on resource "mutatingwebhookconfigurations"/);
-  assert.match((await late.ops('/readyz')).body, /RBAC lacks verb "get" on resource "secrets"/);
-  assert.equal(await late.end(), 0);
-});
