@@ -78,17 +78,23 @@ async function innocents(
 
 /** Makes one call as client-go does: it repeats the call after a 429 with `Retry-After` (rest/with_retry.go). */
 async function create(
-  endpoint: Endpoint,
+  { host, port, ca }: Endpoint,
   call: Call,
   agent: Agent | false,
   retried: () => void,
 ): Promise<void> {
   const signal = AbortSignal.timeout(call.timeout);
   const prefix = `${call.path}: `;
+  const to = {
+    ...{ host, port, ca, servername: 'localhost', path: `${call.path}?timeout=${call.timeout / 1000}s` },
+    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(call.body) },
+  };
   for (let tries = 1; ; tries++) {
-    const { status, after, body } = await post(endpoint, call, agent, signal).catch((error: unknown) => {
+    const sent = exchange(request({ ...to, method: 'POST', agent, signal }), call.body);
+    const { status, headers, body } = await sent.catch((error: unknown) => {
       throw new Error(prefix + (signal.aborted ? `no answer in ${call.timeout} ms` : error));
     });
+    const after = headers['retry-after'];
     if (status === 200) {
       const wrong = call.wrong(JSON.parse(body).response);
       if (wrong !== undefined) throw new Error(`${prefix}${wrong}: ${body}`);
@@ -100,16 +106,4 @@ async function create(
       throw new Error(`${prefix}got 429 until ${call.timeout} ms were over`);
     });
   }
-}
-
-async function post(
-  { host, port, ca }: Endpoint,
-  { path, body, timeout }: Call,
-  agent: Agent | false,
-  signal: AbortSignal,
-): Promise<{ status: number; after: unknown; body: string }> {
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  const to = { host, port, ca, servername: 'localhost', path: `${path}?timeout=${timeout / 1000}s` };
-  const answer = await exchange(request({ ...to, method: 'POST', agent, headers, signal }), body);
-  return { ...answer, after: answer.headers['retry-after'] };
 }
