@@ -1,5 +1,5 @@
 import { CniGateError } from '../webhook/lib/errors.ts';
-import { LiveFiles } from '../webhook/lib/live-files.ts';
+import { LiveFiles, type ReloadListener } from '../webhook/lib/live-files.ts';
 import { createAuthority, issueServing } from './issue.ts';
 import { checkPair } from './verify.ts';
 
@@ -17,11 +17,8 @@ export interface CertificateSource {
   close(): void | Promise<void>;
 }
 
-export interface CertificateEvents {
-  /** Called when a new certificate begins to be served. */
-  onReload: (pair: CertificatePair) => void;
-  /** Called when a new certificate cannot be used; the last good certificate stays in use. */
-  onError: (error: unknown) => void;
+/** `onReload` is called when a new certificate begins to be served, `onError` when it cannot be used. */
+export interface CertificateEvents extends ReloadListener {
   /** Adds a check to `/readyz`. The check returns why no certificate is valid; undefined if a certificate is valid. */
   addReadyCheck: (check: () => string | undefined) => void;
 }
@@ -34,12 +31,10 @@ export interface CertificateEvents {
 export function fileCertificate(
   certificateFile: string,
   keyFile: string,
-  { onReload, onError }: Pick<CertificateEvents, 'onReload' | 'onError'>,
-  interval?: number,
+  listener: ReloadListener,
 ): CertificateSource {
   const files = new LiveFiles<CertificatePair>({
-    onReload,
-    onError,
+    ...listener,
     paths: [certificateFile, keyFile],
     unreadable: 'CNI_GATE_TLS_UNREADABLE',
     parse: ([certificate = '', key = '']) => {
@@ -48,7 +43,6 @@ export function fileCertificate(
       const message = `${certificateFile} has no subjectAltName: the API server, as all of Go, does not look at the common name`;
       throw new CniGateError('CNI_GATE_TLS_PAIR', message);
     },
-    ...(interval !== undefined && { interval }),
   });
   return {
     get current() {

@@ -34,13 +34,12 @@ const longestDelay = 200;
 export async function managedCertificate(
   options: ManagedOptions,
   events: CertificateEvents,
-  { registry, log, clock, signal }: Deps,
+  { registry, log, signal }: Deps,
 ): Promise<CertificateSource> {
   const stop = new AbortController();
   const shared = sharedObjects(options.client, options, stop.signal);
   const report = reporter(log, registry, options.client);
-  const monotonicNow = (): number => clock.monotonicNow();
-  const reconciler = new Reconciler({ ...options, shared, report, monotonicNow });
+  const reconciler = new Reconciler({ ...options, shared, report });
   events.addReadyCheck(() => {
     const { leaf } = reconciler;
     if (!leaf) return `no serving certificate yet: ${report.trouble() ?? 'the Secret was not read yet'}`;
@@ -49,8 +48,7 @@ export async function managedCertificate(
   });
   const changes = watchChanges(options.client, options, stop.signal);
   const first = Promise.withResolvers<Leaf>();
-  const onLeaf = (leaf: Leaf, isFirst: boolean): void =>
-    isFirst ? first.resolve(leaf) : events.onReload(leaf);
+  const onLeaf = (leaf: Leaf, isFirst: boolean): void => (isFirst ? first.resolve(leaf) : events.onReload());
   const running = run(reconciler, report, changes, onLeaf, stop.signal);
   const close = async (): Promise<void> => {
     stop.abort();

@@ -20,15 +20,12 @@ export interface ManagedObjects {
 }
 
 export interface SecretSnapshot {
-  uid: string;
-  /** The Secret's resourceVersion. */
-  version: string;
   /** Whether the Secret carries our label. */
   labelled: boolean;
   /** Bytes that are not UTF-8 become replacement characters. */
   data: SecretData;
   /** The whole Secret, so that its other metadata is written back unchanged. */
-  object?: Secret;
+  object: Secret;
 }
 
 export interface ConfigurationSnapshot {
@@ -161,8 +158,6 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
 }
 
 const snapshot = (object: Secret): SecretSnapshot => ({
-  uid: object.metadata.uid,
-  version: object.metadata.resourceVersion,
   labelled: object.metadata.labels?.[certificatesLabel] === certificatesLabelValue,
   data: Object.fromEntries(Object.entries(object.data ?? {}).map(([key, value]) => [key, decoded(value)])),
   object,

@@ -34,7 +34,6 @@ export interface ReconcilerOptions {
   names: readonly string[];
   leafDays: number;
   authorityDays: number;
-  monotonicNow: () => number;
   /** For how many milliseconds an authority must be in every caBundle before it may sign. */
   overlap: number;
 }
@@ -77,7 +76,7 @@ export class Reconciler {
       if (secret && written) this.#checkOurs(secret);
       const stored = secret && !written ? secret : await shared.write(secretData(plan.state), secret);
       this.#sign(plan.state, now);
-      this.#known = { state: plan.state, uid: stored.uid };
+      this.#known = { state: plan.state, uid: stored.object.metadata.uid };
       if (written) report.wrote(plan);
       const bundle = bundleOf(plan.state);
       const patched = await Promise.all(configurations.found.map((each) => this.#writeBundle(each, bundle)));
@@ -90,20 +89,20 @@ export class Reconciler {
   }
 
   #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
-    const { monotonicNow, overlap, authorityDays } = this.#options;
+    const { overlap, authorityDays } = this.#options;
     const reading = readSecret(secret?.data, now);
     // a configuration that cannot be read may lack the next authority, which therefore must not sign yet
     const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
     if (areRead) {
       const next = reading.state?.next?.fingerprint;
-      this.#trustedSince = measureTrust(this.#trustedSince, next, found, monotonicNow());
+      this.#trustedSince = measureTrust(this.#trustedSince, next, found, performance.now());
     }
     return planStep({
       reading,
       remembered: this.#leaf && inForce(this.#leaf, now) ? this.#known?.state : undefined,
       now,
       authorityDays,
-      trustedFor: areRead && this.#trustedSince ? monotonicNow() - this.#trustedSince.since : undefined,
+      trustedFor: areRead && this.#trustedSince ? performance.now() - this.#trustedSince.since : undefined,
       overlap,
     });
   }
@@ -119,8 +118,8 @@ export class Reconciler {
   }
 
   /** Throws unless the Secret is ours: it has our label, has the uid of a Secret known as ours, or is empty. */
-  #checkOurs({ labelled, uid, data }: SecretSnapshot): void {
-    if (labelled || isEmpty(data) || uid === this.#known?.uid) return;
+  #checkOurs({ labelled, object, data }: SecretSnapshot): void {
+    if (labelled || isEmpty(data) || object.metadata.uid === this.#known?.uid) return;
     throw new CniGateError(
       'CNI_GATE_TLS_SECRET_FOREIGN',
       `the Secret does not carry our label and contains ${Object.keys(data).join(', ')}: cni-gate does not change it. Delete it, empty it, label it, or name another one`,

@@ -2,8 +2,7 @@
 # usage: npm run suite NAME [-- OPTIONS]
 #
 # The suites beside `npm test`. tests/README.md says what each needs: most need root.
-#   alerts attack [--nightly] arm64 calico chart cluster [FILE ...] dashboard image netns node [FILE ...] package
-#   tenants [--nightly] yaml
+#   alerts attack [--nightly] arm64 calico chart cluster [FILE ...] dashboard image netns node [FILE ...] package yaml
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1-}
@@ -12,15 +11,14 @@ size=${2-}
 in_turn() { local seconds=$1 && shift && exec node --test --test-concurrency=1 "--test-timeout=${seconds}000" "$@"; }
 # COUNT SECONDS FILE ...: runs COUNT files at the same time, and prints the output of each at its end. Then runs the
 # files that failed once more, one after another: on a busy machine a deadline can pass, but a real fault fails twice.
-# The variable `around` may hold a command that runs each file.
 twice() {
   local count=$1 seconds=$2 failed again=0
   shift 2
   failed=$(mktemp -d)
-  export failed around=${around-}
+  export failed
   one() {
     local output code=0
-    output=$($around node --test "--test-timeout=${1}000" "$2" 2>&1) || code=1
+    output=$(node --test "--test-timeout=${1}000" "$2" 2>&1) || code=1
     printf '== %s\n%s\n' "$2" "$output"
     [ "$code" -eq 0 ] || touch "$failed/$(basename "$2")"
   }
@@ -30,7 +28,7 @@ twice() {
   printf '\n== run once more, because they failed:\n'
   for file in "$@"; do
     [ -e "$failed/$(basename "$file")" ] || continue
-    $around node --test "--test-timeout=${seconds}000" "$file" || again=1
+    node --test "--test-timeout=${seconds}000" "$file" || again=1
   done
   return "$again"
 }
@@ -91,16 +89,8 @@ case $name in
     go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes=
     exec node --test --test-concurrency=1 tests/package/*.test.ts
     ;;
-  tenants)
-    seconds=480
-    if [ "$size" = --nightly ]; then
-      export CNI_GATE_ATTACK_SIZE=nightly
-      seconds=2400
-    fi
-    around='node tests/cluster/run.ts' twice 1 "$seconds" tests/attack/tenants/tenants.test.ts
-    ;;
   *)
-    sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

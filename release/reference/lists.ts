@@ -7,7 +7,6 @@ import { createProgram } from '../../webhook/commands/program.ts';
 import type { ClusterView } from '../../webhook/core/cluster-view.ts';
 import type { Policy } from '../../webhook/core/profiles/policy.ts';
 import { repairMetrics, steerMetrics } from '../../webhook/leader/metrics.ts';
-import { systemClock } from '../../webhook/lib/deps.ts';
 import { measureCluster } from '../../webhook/server/cluster-metrics.ts';
 import { Metrics } from '../../webhook/server/metrics.ts';
 
@@ -67,7 +66,7 @@ const sections: Record<string, (registry: Registry) => unknown> = {
     metrics.measureEventLoop();
     return metrics.registry;
   },
-  nodes: (registry) => measureCluster({ registry, clock: systemClock }, () => policy, view),
+  nodes: (registry) => measureCluster(registry, () => policy, view),
   certificates: certificateMetrics,
   nominations: (registry) => [steerMetrics(registry), eventMetrics(registry)],
   recreations: (registry) => repairMetrics(registry),

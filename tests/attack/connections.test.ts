@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { head } from '../support/attacked-server.ts';
 import { clientHello } from '../support/client-hello.ts';
+import { head } from '../support/exchange.ts';
 import { duration, underAttack } from './harness/attack.ts';
 import { Connections, hammer } from './harness/connections.ts';
 

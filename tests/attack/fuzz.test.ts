@@ -1,12 +1,57 @@
 import assert from 'node:assert/strict';
 import { Agent } from 'node:https';
 import { test } from 'node:test';
+import { numbersOf } from '../support/random.ts';
+import { recorded, recordedPods } from '../support/reviews.ts';
 import { Answers, assertUnharmed, becomeAttacker } from './harness/attack.ts';
 import { send } from './harness/connections.ts';
 import { startFakeCluster } from './harness/fake-cluster.ts';
-import { fuzzed, numbersOf } from './harness/fuzzed.ts';
 import { observe } from './harness/observer.ts';
 import { startAttackedServer } from './harness/server.ts';
+
+/** All recorded reviews. Each was sent by a real API server. */
+const reviews = [...recordedPods, 'binding-deployment-web'].map((name) => JSON.stringify(recorded(name)));
+
+const paths = ['/mutate', '/gate', '/namespaces'];
+
+const odd: unknown[] = [
+  ...[null, true, 0, -1, 1e308, '', ' ', '..', '\u0000', '\u001b]', '\u202e', 'x'.repeat(300)],
+  ...[[], {}, [[]], [null], [{}], { '': '' }, { name: null }, { length: 1e9 }, { toString: 1 }],
+];
+
+/** A recorded request with a few random changes. */
+function fuzzed(random: () => number): { path: string; body: Buffer } {
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  const review: unknown = JSON.parse(pick(reviews));
+  for (let count = Math.floor(random() * 5); count > 0; count--) change(review, random, pick);
+  const body = Buffer.from(JSON.stringify(review));
+  // overwrites random bytes, so that the body is invalid JSON or other JSON
+  if (random() < 0.1) {
+    for (let count = 1 + random() * 5; count > 0; count--)
+      body[Math.floor(random() * body.length)] = Math.floor(random() * 256);
+  }
+  return { path: pick(paths), body };
+}
+
+/** Replaces, removes or adds a value somewhere in a tree. */
+function change(tree: unknown, random: () => number, pick: <T>(from: readonly T[]) => T): void {
+  let place = tree as Record<string, unknown>;
+  for (let depth = Math.floor(random() * 9); ; depth--) {
+    const keys = Object.keys(place);
+    const key = keys.length === 0 ? 'x' : pick(keys);
+    const value = place[key];
+    if (depth > 0 && typeof value === 'object' && value !== null) {
+      place = value as Record<string, unknown>;
+      continue;
+    }
+    const chance = random();
+    if (chance < 0.2) delete place[key];
+    else if (chance < 0.3) place[`${key}${Math.floor(random() * 10)}`] = value;
+    else if (chance < 0.4 && Array.isArray(value)) value.push(...value.slice(0, 10));
+    else place[key] = structuredClone(pick(odd));
+    return;
+  }
+}
 
 const count = Number(process.env.CNI_GATE_FUZZ_COUNT ?? 20_000);
 const seed = Number(process.env.CNI_GATE_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
-import { fingerprintsIn, newAuthority, type State, secretData } from '../../certs/rotation.ts';
+import { fingerprintsIn, type State } from '../../certs/rotation.ts';
 import { blocks, pages } from '../support/pages.ts';
 import { configurationPath, Installation, validatingPath } from './certificates/installation.ts';
 import { beginLoad, type Outcome } from './certificates/load.ts';
@@ -83,27 +83,6 @@ test('the authority, and with it every serving certificate, is rotated under loa
   await shell(cluster, distrust);
   const old = before.authority.fingerprint;
   await installation.untilBundles((bundle) => bundle !== '' && !fingerprintsIn(bundle).has(old));
-  assertHarmless(t, await load.end());
-});
-
-test('by the calendar: an authority at two thirds of its life, then the end of the one before it', async (t) => {
-  const load = beginLoad(t, cluster, rate);
-  const before = await installation.state();
-  // its validity began five minutes ago and ends in three, so two thirds of the eight minutes are over in 20 s
-  const brief = newAuthority(180 / 86_400, new Date());
-  await installation.setData(secretData({ ...before, next: brief }));
-  const short = await installation.until(({ authority }) => authority.fingerprint === brief.fingerprint);
-  await allServe(short);
-  const next = await installation.until(({ authority }) => authority.fingerprint !== brief.fingerprint);
-  await allServe(next);
-
-  assert.ok(next.previous, 'what was signed before is still trusted');
-  const previous = [newAuthority(5 / 86_400, new Date())];
-  await installation.setData(secretData({ ...next, previous }));
-  await installation.untilBundles((bundle) => {
-    const own = new Set([next.authority.fingerprint]);
-    return fingerprintsIn(bundle).symmetricDifference(own).size === 0;
-  });
   assertHarmless(t, await load.end());
 });
 

@@ -125,10 +125,6 @@ test('a namespace and a pod made at once: the pod is injected, however fast', as
   }
 });
 
-test('the watch follows labels', async () => {
-  await settle('shop', 'aws-vpc-cni');
-});
-
 test('the watch follows annotations that say whom a mesh exempts', async () => {
   await makeNamespace('meshed', 'linkerd');
   const groupSet = async (): Promise<unknown> => {
@@ -151,24 +147,6 @@ test('the watch follows annotations that say whom a mesh exempts', async () => {
   await eventually(async () => assert.equal(await groupSet(), 65_534), promised);
   await annotate(null);
   await eventually(async () => assert.equal(await groupSet(), undefined), promised);
-});
-
-test('rights that are taken away while it runs: the labels stay, and follow when they are back', async () => {
-  await settle('shop', 'aws-vpc-cni');
-  const failures = await ends('failed');
-  const binding = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/gate';
-  const { roleRef, subjects } = await api.get<{ roleRef: object; subjects: object[] }>(binding);
-  await api.delete(binding);
-  await eventually(async () => assert.ok((await ends('failed')) > failures));
-  assert.equal((await ops('/readyz')).status, 200);
-  assert.equal(await profileIn('shop'), 'aws-vpc-cni');
-  await label('shop', 'cilium');
-  await api.post('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
-    metadata: { name: 'gate' },
-    roleRef,
-    subjects,
-  });
-  await injectedBy('shop', 'cilium');
 });
 
 test('API server away: ready all along, and right when it is back', async () => {

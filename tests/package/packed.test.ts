@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { serverLimits } from '../../webhook/lib/limits.ts';
 import { version } from '../../webhook/lib/version.ts';
+import { startProgram } from '../support/program.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
-import { startSmallServer } from '../support/small-server.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -61,9 +61,9 @@ test('the packed file runs where it is installed, without the checkout', async (
   assert.equal(review.status, 0, review.stderr);
   assert.equal(parse(review.stdout).spec.initContainers[0].name, 'cni-gate-validator');
 
-  const server = await startSmallServer(t, join(folder, 'node_modules/cni-gate/dist/webhook/main.js'));
+  const server = await startProgram(t, join(folder, 'node_modules/cni-gate/dist/webhook/main.js'));
   const large = recorded('pod-ad-hoc');
   large.request.object.metadata.annotations = { large: 'x'.repeat(2 * serverLimits.smallBody) };
-  const answer = await server.call('/mutate', JSON.stringify(large));
+  const answer = await server.call(large);
   assert.equal(patchOf(JSON.parse(answer.body).response)[0]?.path, '/spec/initContainers', 'its thread runs');
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterAuthority } from '../cluster/harness/pki.ts';
 import type { Answer } from '../support/exchange.ts';
+import { folder } from '../support/folder.ts';
 import { recorded } from '../support/reviews.ts';
 import { startServer, type TestServer } from '../support/running-server.ts';
 
@@ -15,10 +15,7 @@ const [trusted, stranger] = await Promise.all([ClusterAuthority.create(), Cluste
 
 /** Starts a server that requires client certificates of the authority `trusted`. */
 async function start(t: TestContext, clientName?: string[]): Promise<{ server: TestServer; file: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'clients.crt');
-  writeFileSync(file, trusted.pair.certificate);
+  const file = join(folder(t, { 'clients.crt': trusted.pair.certificate }), 'clients.crt');
   return { server: await startServer(t, { clientCa: file, clientName }), file };
 }
 

@@ -1,59 +1,16 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { request } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { serveCommand } from '../../webhook/commands/serve.ts';
-import { cniGate, errorOf, startCniGate } from '../support/command.ts';
+import { cniGate, errorOf } from '../support/command.ts';
+import { startProgram } from '../support/program.ts';
 import { recorded } from '../support/reviews.ts';
 
 test('serve writes its authority, answers, and ends with 0 when it is told to stop', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const authority = join(folder, 'ca.crt');
-  const ports = ['--host', '127.0.0.1', '--port', '0', '--ops-port', '0'];
-  const child = startCniGate([
-    'serve',
-    '--profile',
-    'cilium',
-    ...ports,
-    '--drain-delay',
-    '0s',
-    '--tls-ca-out',
-    authority,
-  ]);
-  t.after(() => child.kill('SIGKILL'));
-  assert.ok(child.stdout !== null);
-  const ended = once(child, 'exit');
-  let port: number | undefined;
-  for await (const line of createInterface({ input: child.stdout })) {
-    const reported = JSON.parse(line);
-    if (reported.msg !== 'serving admission reviews') continue;
-    port = reported.port;
-    break;
-  }
-  child.stdout.resume();
-
-  const call = request({
-    host: '127.0.0.1',
-    servername: 'localhost',
-    port,
-    path: '/mutate',
-    method: 'POST',
-    ca: readFileSync(authority),
-    headers: { 'content-type': 'application/json' },
-  });
-  call.end(JSON.stringify(recorded('pod-ad-hoc')));
-  const [response] = await once(call, 'response');
-  response.resume();
-  assert.equal(response.statusCode, 200);
-
+  const { child, call } = await startProgram(t);
+  assert.equal((await call(recorded('pod-ad-hoc'))).status, 200);
   child.kill('SIGTERM');
-  const [status, signal] = await ended;
-  assert.deepEqual([status, signal], [0, null]);
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
 /** Arguments with which `serve` cannot start, and the error that it reports. */

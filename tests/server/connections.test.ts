@@ -1,16 +1,22 @@
-/** Limits of connections. tests/attack floods the server with connections. */
+/** Limits of connections, and ordinary load, which no limit may stop. tests/attack floods the server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
-import { suite, test } from 'node:test';
+import { Agent } from 'node:https';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { binding, during, head, open, sum } from '../support/attacked-server.ts';
-import { startSmallServer } from '../support/small-server.ts';
+import { clientHello } from '../support/client-hello.ts';
+import { head } from '../support/exchange.ts';
+import { recorded } from '../support/reviews.ts';
+import { open, startServer, type TestServer } from '../support/running-server.ts';
+
+const binding = JSON.stringify(recorded('binding-deployment-web'));
+const pod = JSON.stringify(recorded('pod-deployment-web'));
 
 // the first test only waits, for 20 s, so the others run beside it, one after another
 suite('connections', { concurrency: 2 }, () => {
   test('a connection that has begun a request and not sent it in time is closed; one that is silent or has had an answer stays', async (t) => {
-    const server = await startSmallServer(t);
+    const server = await startServer(t);
     // like a connection that the API server opens for a call, and keeps unused because another one became free
     const silent = await open(t, server);
     const begins = await open(t, server);
@@ -43,47 +49,75 @@ suite('connections', { concurrency: 2 }, () => {
     assert.ok((await slowClosed) - begun < 18_000);
   });
 
-  test('requests that do not wait for answers end their connection', async (t) => {
-    const server = await startSmallServer(t);
-    const socket = await open(t, server);
-    const request = head('/gate', Buffer.byteLength(binding)) + binding;
-    let answers = '';
-    socket.setEncoding('utf8').on('data', (chunk: string) => {
-      answers += chunk;
-    });
-    // the socket may end with an error, because the server closes it before it has read all bytes
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    socket.write(request.repeat(50));
-    await closed;
-    assert.ok((answers.match(/HTTP\/1\.1 200 /g) ?? []).length <= 2, answers);
-    assert.equal(sum(await server.metrics(), 'cni_gate_overload_total', 'pipelined'), 1);
-  });
-
-  for (const [what, request] of [
-    ['requests with an unknown Expect', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n'],
-    ['requests without a Host', 'GET / HTTP/1.1\r\n\r\n'],
+  for (const [what, request, status] of [
+    ['calls', head('/gate', Buffer.byteLength(binding)) + binding, 200],
+    ['requests with an unknown Expect', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n', 404],
+    ['requests without a Host', 'GET / HTTP/1.1\r\n\r\n', 404],
   ] as const) {
-    test(`thousands of ${what} in one piece end their connection, and others are answered`, async (t) => {
-      const { server, metrics } = await during(t, async (attacked) => {
-        assert.match(await answerTo(await open(t, attacked), request), /^HTTP\/1.1 404 /);
-        // few sockets, opened one after another, because a busy server would close a handshake that takes 5 s
-        const sockets: Socket[] = [];
-        while (sockets.length < 8) sockets.push(await open(t, attacked));
-        const closed = sockets.map(
-          (socket) => new Promise((resolve) => socket.resume().once('close', resolve)),
-        );
-        for (const socket of sockets) socket.write(request.repeat((64 * 1024) / request.length));
-        await Promise.all(closed);
+    test(`${what} that do not wait for answers end their connection`, async (t) => {
+      const server = await startServer(t);
+      const socket = await open(t, server);
+      let answers = '';
+      socket.setEncoding('utf8').on('data', (chunk: string) => {
+        answers += chunk;
       });
-      assert.ok(server.alive());
-      assert.equal(sum(metrics, 'cni_gate_overload_total', 'pipelined'), 8);
+      socket.write(request);
+      await once(socket, 'data');
+      assert.match(answers, new RegExp(`^HTTP/1\\.1 ${status} `));
+      // the socket may end with an error, because the server closes it before it has read all bytes
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.write(request.repeat((64 * 1024) / request.length));
+      await closed;
+      assert.ok((answers.match(/HTTP\/1\.1 /g) ?? []).length <= 3, answers);
+      const { body } = await server.ops('/metrics');
+      assert.match(body, /^cni_gate_overload_total\{limit="pipelined"\} 1$/m);
     });
   }
+
+  test('a connection without a whole handshake is closed 5 seconds after it came', async (t) => {
+    const server = await startServer(t);
+    const hello = await clientHello();
+    const [silent, late] = [await tcp(t, server), await tcp(t, server)];
+    const begun = performance.now();
+    setTimeout(() => late.write(hello), 3000);
+    await Promise.all([silent, late].map((socket) => once(socket.resume(), 'close')));
+    const took = performance.now() - begun;
+    assert.ok(took > 4_000 && took < 7_000, `${took} ms`);
+  });
+
+  test('a ClientHello in single bytes is a handshake as any other', async (t) => {
+    const server = await startServer(t);
+    const hello = await clientHello();
+    const socket = (await tcp(t, server)).setNoDelay();
+    for (let index = 0; index < 20; index++) {
+      socket.write(hello.subarray(index, index + 1));
+      await sleep(2);
+    }
+    socket.write(hello.subarray(20));
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    // the answer is a TLS handshake record (22) with a ServerHello (2)
+    assert.deepEqual([answer[0], answer[5]], [22, 2]);
+    socket.destroy();
+  });
+
+  test('a thousand calls at a time, and large reviews of real pods, are answered', async (t) => {
+    const server = await startServer(t);
+    const agent = new Agent({ keepAlive: true, maxSockets: 200 });
+    t.after(() => agent.destroy());
+    const review = recorded('pod-deployment-web');
+    const toleration = { key: 'example.com/dedicated', operator: 'Equal', value: 'x', effect: 'NoSchedule' };
+    review.request.object.spec.tolerations = Array(30_000).fill(toleration);
+    const bodies = [...Array(6).fill(JSON.stringify(review)), ...Array(1000).fill(pod)];
+    const answers = await Promise.all(bodies.map((body) => server.post('/mutate', body, { agent })));
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+    assert.doesNotMatch((await server.ops('/metrics')).body, /^cni_gate_overload_total\{/m);
+  });
 });
 
-/** The beginning of the answer to a request. */
-async function answerTo(socket: Socket, request: string): Promise<string> {
-  socket.write(request);
-  const [data] = (await once(socket, 'data')) as [Buffer];
-  return data.toString();
+/** A TCP connection without a TLS handshake, which is closed when the test ends. */
+async function tcp(t: TestContext, { port }: TestServer): Promise<Socket> {
+  const socket = connectTcp({ port, host: '127.0.0.1' }).on('error', () => {});
+  t.after(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
 }

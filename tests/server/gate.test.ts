@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { stringify } from 'yaml';
 import { exchange } from '../support/exchange.ts';
+import { folder } from '../support/folder.ts';
 import { startServer } from '../support/running-server.ts';
 import { binding } from '../unit/admission/gate/support.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode } from '../unit/core/networks/objects.ts';
@@ -38,11 +38,8 @@ function state(agent: AgentOptions): string {
 }
 
 async function serving(t: TestContext, agent: AgentOptions) {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-gate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const files = { config: join(folder, 'config.yaml'), clusterState: join(folder, 'state.yaml') };
-  writeFileSync(files.config, config);
-  writeFileSync(files.clusterState, state(agent));
+  const path = folder(t, { 'config.yaml': config, 'state.yaml': state(agent) });
+  const files = { config: join(path, 'config.yaml'), clusterState: join(path, 'state.yaml') };
   const server = await startServer(t, { ...files, profile: undefined, interval: 20 });
   const ask = async (body: object) => {
     const { body: text, status } = await server.post('/gate?timeout=2s', JSON.stringify(body));

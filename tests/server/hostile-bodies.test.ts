@@ -32,32 +32,17 @@ test('bodies that are no review of a pod get a clear 4xx, are counted, and the s
   const server = await startServer(t);
   const json = (value: unknown): string => JSON.stringify(value);
   const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };
-  const syntax: [string, string, RegExp][] = [
-    ['truncated JSON', json(recorded('pod-ad-hoc')).slice(0, -20), /not JSON/],
-    ['no JSON', 'hello', /not JSON/],
-    ['nothing', '', /not JSON/],
-    ['100,000 open brackets', '['.repeat(100_000), /not JSON/],
-  ];
-  const invalid: [string, string, RegExp][] = [
-    ['null', 'null', /expected an AdmissionReview, got null/],
-    ['no spec', json(reviewOf({ metadata: {} })), /must have required property 'spec'/],
-  ];
-  const ofKind: [string, string, RegExp][] = [
-    ['a Deployment', json(reviewOf(pod(), { kind })), /expected request\.kind Pod/],
-    ['a Binding', json(recorded('binding-deployment-web')), /"Binding"|keys/],
-  ];
   const tooMany = /at most 300000 lists, objects and strings in the body/;
-  const tooLarge: [string, string, RegExp][] = [
-    ['5 MiB and a byte', reviewOfSize(limit + 1), /larger than 5242880 bytes/],
-    ['a million open brackets', '['.repeat(1_000_000), tooMany],
-    ['a million empty strings', `[${'"",'.repeat(1_000_000)}""]`, tooMany],
-    ['a million empty objects', `[${'{},'.repeat(1_000_000)}{}]`, tooMany],
-  ];
-  const cases = [
-    ...syntax.map((row) => [...row, 400, 'REVIEW_SYNTAX'] as const),
-    ...invalid.map((row) => [...row, 400, 'REVIEW_INVALID'] as const),
-    ...ofKind.map((row) => [...row, 400, 'REVIEW_KIND'] as const),
-    ...tooLarge.map((row) => [...row, 413, 'REVIEW_TOO_LARGE'] as const),
+  const cases: [name: string, body: string, text: RegExp, status: number, code: string][] = [
+    ['truncated JSON', json(recorded('pod-ad-hoc')).slice(0, -20), /not JSON/, 400, 'REVIEW_SYNTAX'],
+    ['nothing', '', /not JSON/, 400, 'REVIEW_SYNTAX'],
+    ['100,000 open brackets', '['.repeat(100_000), /not JSON/, 400, 'REVIEW_SYNTAX'],
+    ['null', 'null', /expected an AdmissionReview, got null/, 400, 'REVIEW_INVALID'],
+    ['a Deployment', json(reviewOf(pod(), { kind })), /expected request\.kind Pod/, 400, 'REVIEW_KIND'],
+    ['5 MiB and a byte', reviewOfSize(limit + 1), /larger than 5242880 bytes/, 413, 'REVIEW_TOO_LARGE'],
+    ...['[', '"",', '{},'].map((part): (typeof cases)[number] => {
+      return [`a million times ${part}`, `[${part.repeat(1_000_000)}`, tooMany, 413, 'REVIEW_TOO_LARGE'];
+    }),
   ];
   for (const [name, body, text, status, code] of cases) {
     await t.test(name, async () => {

@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect as connectPlain, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from 'node:tls';
 import { fileCertificate, selfMadeCertificate } from '../../certs/files.ts';
 import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { viewOf } from '../support/cluster-views.ts';
+import { head } from '../support/exchange.ts';
+import { folder } from '../support/folder.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
-import { startServer, type TestServer } from '../support/running-server.ts';
-
-function folder(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(path, { recursive: true }));
-  return path;
-}
+import { open, startServer, type TestServer } from '../support/running-server.ts';
 
 /** Waits for the effect of a reload. Fails with the server's log if the effect does not come. */
 async function eventually(server: TestServer, check: () => Promise<boolean> | boolean): Promise<void> {
@@ -79,16 +73,14 @@ test('a configuration is reloaded when a ConfigMap mount replaces its link, and 
 });
 
 test('a certificate in files is replaced without a failed request; a pair that does not match is never served', async (t) => {
-  const path = folder(t);
   const now = new Date();
   const authority = createAuthority({ days: 3, now });
   const first = issueServing(authority, { names: ['localhost'], days: 1, now });
   const second = issueServing(authority, { names: ['localhost'], days: 2, now });
+  const path = folder(t, { 'tls.crt': first.certificate, 'tls.key': first.key });
   const [certificateFile, keyFile] = [join(path, 'tls.crt'), join(path, 'tls.key')];
-  writeFileSync(certificateFile, first.certificate);
-  writeFileSync(keyFile, first.key);
   const server = await startServer(t, {
-    certificate: async (events) => fileCertificate(certificateFile, keyFile, events, 20),
+    certificate: async (events) => fileCertificate(certificateFile, keyFile, events),
   });
   const call = async (): Promise<number> =>
     (await server.post('/mutate', body(), { agent: false, ca: authority.certificate })).status;
@@ -120,6 +112,16 @@ test('a certificate in files is replaced without a failed request; a pair that d
   assert.equal(Number(expiry?.[1]), second.notAfter.getTime() / 1000);
 });
 
+test('a certificate in files without a name is refused: the API server would not take it', async (t) => {
+  const { certificate, key } = createAuthority({ days: 1, now: new Date() });
+  const path = folder(t, { 'tls.crt': certificate, 'tls.key': key });
+  const silent = { onReload: () => {}, onError: () => {} };
+  assert.throws(() => fileCertificate(join(path, 'tls.crt'), join(path, 'tls.key'), silent), {
+    code: 'CNI_GATE_TLS_PAIR',
+    message: /tls\.crt has no subjectAltName/,
+  });
+});
+
 test('a drain makes the server unready, answers running requests, and closes in time', async (t) => {
   const server = await startServer(t, { drainDelay: 150 });
   assert.equal((await server.ops('/livez')).status, 200);
@@ -148,24 +150,19 @@ test('a request that never ends is cut', async (t) => {
 
 /** A connection on which one request was answered. The API server keeps such a connection for 90 s. */
 async function idleConnection(
+  t: TestContext,
   server: TestServer,
 ): Promise<{ call(): Promise<string>; closed: Promise<unknown> }> {
-  const ca = server.certificate.authority;
-  const socket = connect({ host: '127.0.0.1', port: server.port, servername: 'localhost', ca });
-  socket.setEncoding('utf8').on('error', () => {});
+  const socket = (await open(t, server)).setEncoding('utf8');
   const closed = once(socket, 'close');
-  await once(socket, 'secureConnect');
-  const text = body();
-  const head = `POST /mutate HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk;
+  });
   const call = async (): Promise<string> => {
-    let answer = '';
-    const read = (chunk: string): void => {
-      answer += chunk;
-    };
-    socket.on('data', read);
-    socket.write(`${head}Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+    answer = '';
+    socket.write(head('/mutate', Buffer.byteLength(body())) + body());
     while (!answer.endsWith('}') && !socket.destroyed) await Promise.race([once(socket, 'data'), closed]);
-    socket.off('data', read);
     return answer;
   };
   assert.match(await call(), /^HTTP\/1\.1 200 /);
@@ -187,7 +184,7 @@ async function portClosed(server: TestServer): Promise<void> {
 
 test('a connection that is idle when the port closes has its next request answered, and ends', async (t) => {
   const server = await startServer(t, { drainTimeout: 60_000 });
-  const { call, closed } = await idleConnection(server);
+  const { call, closed } = await idleConnection(t, server);
   const drained = server.drain();
   await portClosed(server);
   const answer = await call();

@@ -2,18 +2,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
-import { connect, type TLSSocket } from 'node:tls';
+import { connect } from 'node:tls';
 import { recorded } from '../support/reviews.ts';
-import { startServer, type TestServer } from '../support/running-server.ts';
-
-async function open(t: TestContext, { port, certificate }: TestServer): Promise<TLSSocket> {
-  const { authority } = certificate;
-  const ca = authority === undefined ? {} : { ca: authority };
-  const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ...ca });
-  t.after(() => socket.destroy());
-  await once(socket, 'secureConnect');
-  return socket.on('error', () => {});
-}
+import { open, startServer, type TestServer } from '../support/running-server.ts';
 
 /** Sends bytes, and returns everything that the server sends until it closes the connection. */
 async function exchange(t: TestContext, server: TestServer, bytes: string): Promise<string> {

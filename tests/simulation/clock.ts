@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
-import { numbersOf } from '../attack/harness/fuzzed.ts';
+import { numbersOf } from '../support/random.ts';
 
 /** The time at which every simulation begins, in milliseconds since the epoch. */
 export const start = Date.parse('2026-11-22T12:00:00Z');

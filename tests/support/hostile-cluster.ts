@@ -47,7 +47,7 @@ export const agentWith = (tolerations: number): object => {
   return { metadata, spec: { ...spec, selector: { matchLabels: { app: 'agent' } } } };
 };
 
-/** Given instead of a path to name the lists and watches that select only pods that are bound to nodes. */
+/** Given instead of a path to name the lists and watches that select only pods that are bound to nodes, or to one. */
 export const podsOnNodes = '/api/v1/pods on nodes';
 
 /** Whether a path is that of a collection; the path of a single object ends with its name. */
@@ -55,23 +55,34 @@ const isCollection = (path: string): boolean =>
   /\/(pods|nodes|namespaces|daemonsets|leases|events)$/.test(path);
 
 export interface HostileCluster extends FakeApiServer {
-  /** Sends an event to the watch of a path, and waits for the watch to begin if there is none. */
-  send(path: string, type: string, object: object): Promise<void>;
+  /** Resolves as soon as there is a watch of this key; by then the client has processed all earlier answers. */
+  watched(key: string): Promise<ServerResponse>;
+  /** Sends an event to the watch of a key, and waits for the watch to begin if there is none. */
+  send(key: string, type: string, object: object): Promise<void>;
+  /** Sends an event, ends the watch, and resolves once the client has processed the event. */
+  tell(key: string, type: string, object: object): Promise<void>;
 }
 
-/** An API server that lists made-up objects in pages. @param there returns the objects of a path, or their JSON */
+/**
+ * An API server that lists made-up objects in pages, and whose watches send the events that a test makes.
+ *
+ * @param there returns the objects of a key, or their JSON
+ * @param keyOf the key of a list or watch; by default its path
+ */
 export async function startHostileCluster(
   t: TestContext,
-  there: (path: string) => Iterable<object | string>,
+  there: (key: string) => Iterable<object | string>,
+  keyOf = ({ path, query }: Asked): string =>
+    /^spec\.nodeName(!=|=.)/.test(query.fieldSelector ?? '') ? podsOnNodes : path,
 ): Promise<HostileCluster> {
   const watches = new Map<string, ServerResponse>();
-  const waiting = new Map<string, () => void>();
-  const api = await startFakeApi(t, (asked: Asked, response) => {
-    const key = asked.query.fieldSelector === 'spec.nodeName!=' ? podsOnNodes : asked.path;
+  const waiting = new Set<() => void>();
+  const api = await startFakeApi(t, (asked, response) => {
+    const key = keyOf(asked);
     if (asked.query.watch !== undefined) {
       watches.set(key, response.writeHead(200));
       response.flushHeaders();
-      waiting.get(key)?.();
+      for (const poll of waiting) poll();
       return;
     }
     // a client that lists again has ended its watch
@@ -90,11 +101,26 @@ export async function startHostileCluster(
     const items = all.slice(from, to).map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
     response.end(`${items.join(',')}]}`);
   });
+  const watched = (key: string): Promise<ServerResponse> =>
+    new Promise((resolve) => {
+      const poll = (): void => {
+        const watch = watches.get(key);
+        if (watch === undefined) return;
+        waiting.delete(poll);
+        resolve(watch);
+      };
+      waiting.add(poll);
+      poll();
+    });
   return {
     ...api,
-    send: async (path, type, object) => {
-      if (!watches.has(path)) await new Promise<void>((resolve) => waiting.set(path, resolve));
-      watches.get(path)?.write(event(type, object));
+    watched,
+    send: async (key, type, object) => void (await watched(key)).write(event(type, object)),
+    tell: async (key, type, object) => {
+      const watch = await watched(key);
+      watches.delete(key);
+      watch.end(event(type, object));
+      await watched(key);
     },
   };
 }

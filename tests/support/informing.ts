@@ -4,9 +4,8 @@ import { Registry } from 'prom-client';
 import { Informer, type Timing } from '../../webhook/cluster/informer/informer.ts';
 import type { ApiObject } from '../../webhook/cluster/informer/object.ts';
 import type { Change } from '../../webhook/cluster/informer/store.ts';
-import type { Ended } from '../../webhook/cluster/metrics.ts';
-import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
-import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
+import { clusterMetrics, type Ended } from '../../webhook/cluster/metrics.ts';
+import { type Asked, json, startFakeApi } from './fake-api-server.ts';
 
 type Labels = Record<string, string>;
 
@@ -22,23 +21,12 @@ export const listOf = (resourceVersion: string, items: object[], token = ''): ob
 
 export const event = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
 
-export interface Informing {
-  api: FakeApiServer;
-  informer: Informer<ApiObject, Labels>;
-  ends: Ended[];
-  changes: string[];
-  /** Resolves as soon as this change, a kind and a key, has been reported. */
-  reported(change: string): Promise<void>;
-  /** Resolves as soon as `count` lists and watches have ended. */
-  ended(count: number): Promise<Ended[]>;
-}
-
 /** An informer of namespaces with a fake API server. @param answer if `asked.query.watch` is not set, answers a list */
 export async function informing(
   t: TestContext,
   answer: (asked: Asked, response: ServerResponse) => void,
   timing: Timing = {},
-): Promise<Informing> {
+) {
   t.mock.method(Math, 'random', () => 0);
   const api = await startFakeApi(t, answer);
   const ends: Ended[] = [];
@@ -88,8 +76,10 @@ export async function informing(
     informer,
     ends,
     changes,
-    reported: (change) => until(() => changes.includes(change)),
-    ended: async (count) => {
+    /** Resolves as soon as this change, a kind and a key, has been reported. */
+    reported: (change: string): Promise<void> => until(() => changes.includes(change)),
+    /** Resolves as soon as `count` lists and watches have ended. */
+    ended: async (count: number): Promise<Ended[]> => {
       await until(() => ends.length >= count);
       return ends.slice(0, count);
     },

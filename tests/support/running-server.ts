@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import type { TestContext } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
 import { selfMadeCertificate } from '../../certs/files.ts';
 import { openLog } from '../../webhook/server/log.ts';
 import { type RunningServer, type ServeOptions, serve } from '../../webhook/server/serve.ts';
@@ -83,4 +85,13 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
       ),
     ops: (path) => exchange(httpRequest({ host: '127.0.0.1', port: server.opsPort, path, agent: false }), ''),
   };
+}
+
+/** Opens a TLS connection to a server, without a call. */
+export async function open(t: TestContext, { port, certificate }: TestServer): Promise<TLSSocket> {
+  const { authority: ca } = certificate;
+  const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca });
+  t.after(() => socket.destroy());
+  await once(socket, 'secureConnect');
+  return socket.on('error', () => {});
 }

@@ -1,6 +1,5 @@
 import { Registry } from 'prom-client';
 import { ApiClient } from '../../webhook/cluster/client.ts';
-import { systemClock } from '../../webhook/lib/deps.ts';
 import { watchCluster } from '../../webhook/server/watch-cluster.ts';
 import { policyOf } from './configurations.ts';
 
@@ -13,7 +12,7 @@ const client = new ApiClient({
 });
 const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });
 const log = { info: () => {}, warn: () => {}, error: () => {} };
-const deps = { registry: new Registry(), log, clock: systemClock, signal: new AbortController().signal };
+const deps = { registry: new Registry(), log, signal: new AbortController().signal };
 const { pending, notSynced, unready, close } = watchCluster(client, () => policy, deps, undefined);
 const waiting = (): number => [...pending()].length;
 let heap = 0;

@@ -104,7 +104,8 @@ export class ApiClient {
    */
   async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
     const { timeout = defaultTimeout, signal, maxBytes: max = objectBytes } = options;
-    return this.#guard(operationText(method, path), signal, async (operation) => {
+    const operation = operationText(method, path);
+    return this.#guard(operation, signal, async () => {
       const response = await this.#send(operation, method, path, options);
       const answer: unknown = JSON.parse(await readBody(response, { timeout, max }));
       // callers read fields of the answer, which would throw for null
@@ -230,13 +231,9 @@ export class ApiClient {
     throw refusal(operation, status, said, status === 401 ? credentials : '');
   }
 
-  async #guard<T>(
-    operation: string,
-    signal: AbortSignal | undefined,
-    step: (operation: string) => Promise<T>,
-  ): Promise<T> {
+  async #guard<T>(operation: string, signal: AbortSignal | undefined, step: () => Promise<T>): Promise<T> {
     try {
-      return await step(operation);
+      return await step();
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof CniGateError) throw error;

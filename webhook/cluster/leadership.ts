@@ -186,7 +186,7 @@ export function mayHold({ lease, since }: Observation, identity: string, now: nu
 }
 
 /** The spec with which a process creates, takes or renews a Lease. @param duration milliseconds */
-export function heldBy(
+function heldBy(
   lease: Lease | undefined,
   { identity, duration, time }: { identity: string; duration: number; time: Date },
 ): LeaseSpec {
@@ -203,8 +203,7 @@ export function heldBy(
 }
 
 /** The spec that releases a Lease as client-go does, so that the next holder need not wait. */
-export function released({ spec }: Lease, time: Date): LeaseSpec {
+function released({ spec }: Lease, time: Date): LeaseSpec {
   const now = microTime(time);
-  const leaseTransitions = spec?.leaseTransitions ?? 0;
-  return { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions };
+  return { ...spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
 }

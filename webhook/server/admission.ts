@@ -31,7 +31,7 @@ export interface AdmissionContext {
 }
 
 /** Adds the routes `POST /mutate`, `/gate` and `/namespaces`, with limits on memory, time and connections. */
-export function addWebhooks(app: App, context: AdmissionContext, { metrics, clock }: ServerDeps): void {
+export function addWebhooks(app: App, context: AdmissionContext, { metrics }: ServerDeps): void {
   const { policy, view, ownNamespace } = context;
   const overload = (limit: OverloadLimit): void => metrics.overload(limit);
   const connections = new Connections(mostConnections(), overload, serverLimits.handshakeTimeout);
@@ -63,13 +63,13 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
     const reading = await read(webhook, text, asked);
     if ('unknownNamespace' in reading)
       return decide(webhook, text, await askFor(view.namespaces, reading.unknownNamespace));
-    return 'placement' in reading ? gate(reading.placement, view, policy(), clock.now()) : reading;
+    return 'placement' in reading ? gate(reading.placement, view, policy(), Date.now()) : reading;
   };
   const answer = (webhook: WebhookName, request: FastifyRequest): Promise<AdmissionReview> =>
     bodies.handle(request.raw, async (text) => {
-      const start = clock.monotonicNow();
+      const start = performance.now();
       const decided = await decide(webhook, text);
-      const seconds = (clock.monotonicNow() - start) / 1000;
+      const seconds = (performance.now() - start) / 1000;
       metrics.answered(webhook, decided.decision, seconds);
       logDecision(request.log, webhook, decided, seconds);
       return decided.review ?? respond(decided.request.uid, decided.decision);

@@ -1,3 +1,4 @@
+import type { Registry } from 'prom-client';
 import type { ClusterView } from '../core/cluster-view.ts';
 import { type PodEvidence, type Verdict, verdictAt, verdicts } from '../core/facts/pod-evidence.ts';
 import { noneYet, states } from '../core/networks/daemon-set-status.ts';
@@ -5,7 +6,6 @@ import { duplicateAddresses } from '../core/networks/duplicate-addresses.ts';
 import { type NetworkFacts, statesOn } from '../core/networks/network-status.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import { placesOf } from '../core/profiles/types.ts';
-import type { Deps } from '../lib/deps.ts';
 import { measuredGauge, type Sample } from '../lib/metrics.ts';
 import { nameOf } from '../lib/names.ts';
 
@@ -14,23 +14,21 @@ import { nameOf } from '../lib/names.ts';
  * value before all its objects are listed, because a number that is too small is worse than none.
  */
 export function measureCluster(
-  { registry, clock }: Pick<Deps, 'registry' | 'clock'>,
+  registry: Registry,
   policy: () => Policy,
   view: Pick<ClusterView, 'readiness' | 'evidence' | 'pending' | 'unsynced'>,
 ): void {
-  const { evidence } = view;
-  const gauge = (
-    name: string,
-    help: string,
-    labelNames: string[],
-    samples: () => Iterable<Sample> | undefined,
-  ): void => measuredGauge(registry, name, help, labelNames, samples);
+  const gauge = measuredGauge.bind(undefined, registry);
   const gaugeOfPods = (name: string, help: string, isCounted: (pod: PodEvidence) => boolean): void =>
-    gauge(name, help, [], () => (evidence.synced ? [[{}, count(evidence.pods(), isCounted)]] : undefined));
+    gauge(name, help, [], () =>
+      view.evidence.synced ? [[{}, count(view.evidence.pods(), isCounted)]] : undefined,
+    );
 
   const nodes = "Nodes by state of a profile's DaemonSet, if that exists.";
   gauge('cni_gate_nodes', nodes, ['profile', 'daemonset', 'state'], () =>
-    view.unsynced() === undefined && evidence.synced ? nodeStates(view, policy(), clock.now()) : undefined,
+    view.unsynced() === undefined && view.evidence.synced
+      ? nodeStates(view, policy(), Date.now())
+      : undefined,
   );
   gauge('cni_gate_held_pods', 'Pods that wait because the gate refused their node.', [], () =>
     view.unsynced() === undefined
@@ -38,10 +36,10 @@ export function measureCluster(
       : undefined,
   );
   gauge('cni_gate_proofs', 'Labelled pods that have a node and have not ended.', ['verdict'], () => {
-    if (!evidence.synced) return undefined;
+    if (!view.evidence.synced) return undefined;
     const counts = new Map<Verdict, number>(verdicts.map((verdict) => [verdict, 0]));
-    for (const pod of evidence.pods()) {
-      const verdict = verdictAt(pod, clock.now());
+    for (const pod of view.evidence.pods()) {
+      const verdict = verdictAt(pod, Date.now());
       if (!pod.ended) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
     }
     return [...counts].map(([verdict, pods]) => [{ verdict }, pods]);
@@ -60,11 +58,11 @@ export function measureCluster(
       !ended &&
       !leaving &&
       // longer than Multus waits for its configuration, up to 45 s
-      clock.now() - (at ?? createdAt) >= 60_000,
+      Date.now() - (at ?? createdAt) >= 60_000,
   );
   const duplicates = 'Addresses that two live pods of a network have.';
   gauge('cni_gate_duplicate_addresses', duplicates, [], () =>
-    evidence.synced ? [[{}, duplicateAddresses(evidence.pods()).length]] : undefined,
+    view.evidence.synced ? [[{}, duplicateAddresses(view.evidence.pods()).length]] : undefined,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:https';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { type Clock, type Deps, systemClock } from '../lib/deps.ts';
+import type { Deps } from '../lib/deps.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { ReloadListener } from '../lib/live-files.ts';
 import { Metrics, type ReloadSource } from './metrics.ts';
@@ -20,20 +20,17 @@ export interface ServerDeps extends Deps {
 
 export interface DepsOptions {
   log: FastifyBaseLogger;
-  /** By default, the clock of the machine. */
-  clock?: Clock;
   /** When aborted, a server that is still waiting to start stops waiting. */
   signal?: AbortSignal;
   /** Milliseconds between two reads of watched files; by default, as in `LiveFiles`. */
   interval?: number;
 }
 
-export function serverDeps({ log, clock = systemClock, signal, interval }: DepsOptions): ServerDeps {
+export function serverDeps({ log, signal, interval }: DepsOptions): ServerDeps {
   const metrics = new Metrics();
   return {
     log,
     registry: metrics.registry,
-    clock,
     signal: signal ?? new AbortController().signal,
     metrics,
     ready: [],

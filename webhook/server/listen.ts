@@ -1,11 +1,5 @@
-import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
-
-/** The part of a Fastify instance that {@link listen} uses, over HTTP or HTTPS. */
-interface Listener {
-  listen(options: { host: string; port: number }): Promise<string>;
-  server: { address(): AddressInfo | string | null };
-}
 
 /**
  * Opens a port, and returns its number. Without a host, it opens on all addresses, including IPv6 if possible.
@@ -13,7 +7,7 @@ interface Listener {
  * @throws CniGateError CNI_GATE_LISTEN
  */
 export async function listen(
-  app: Listener,
+  app: Pick<FastifyInstance, 'listen' | 'addresses'>,
   host: string | undefined,
   port: number,
   flag: string,
@@ -30,6 +24,6 @@ export async function listen(
       { cause: error },
     );
   }
-  const address = app.server.address();
-  return typeof address === 'object' && address !== null ? address.port : port;
+  const [address] = app.addresses();
+  return typeof address === 'object' ? address.port : port;
 }

@@ -36,11 +36,11 @@ export async function secure(
     deps.metrics.certificateExpires(notAfter);
   };
   const clientCa = requireClientCertificates(app, options, deps.reload('client-ca', renew));
-  const { onReload, onError } = deps.reload('certificate', renew);
-  const certificate = await options.certificate(
-    { onReload, onError, addReadyCheck: (check) => void deps.ready.push(check) },
-    deps,
-  );
+  const events = {
+    ...deps.reload('certificate', renew),
+    addReadyCheck: (check: ServerDeps['ready'][number]) => void deps.ready.push(check),
+  };
+  const certificate = await options.certificate(events, deps);
   source = certificate;
   app.addHook('onClose', async () => certificate.close());
   renew();

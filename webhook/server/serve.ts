@@ -52,7 +52,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     let view: ClusterView | undefined;
     const policy = openPolicy(app, options, deps, () => view?.policyChanged());
     const opsPort = await openOps(app, options, deps, (node, profile) =>
-      nodeAnswer(node, profile, view, policy(), deps.clock.now()),
+      nodeAnswer(node, profile, view, policy(), Date.now()),
     );
     const certificate = await secure(app, options, deps);
     // last, because the view sends requests to the API server, and all other parts may fail before
@@ -124,6 +124,6 @@ function openView(
       : viewOfFile(clusterState, profile, deps.reload('cluster-state')));
   app.addHook('onClose', () => view.close());
   deps.ready.push(() => view.unready());
-  measureCluster(deps, policy, view);
+  measureCluster(deps.registry, policy, view);
   return view;
 }

@@ -21,14 +21,14 @@ export function watchCluster(
   deps: Deps,
   ownNamespace: string | undefined,
 ): ClusterView {
-  const { registry, log, clock } = deps;
+  const { registry, log } = deps;
   const inside = { metrics: clusterMetrics(registry), log };
   const namespaces = watchNamespaces(client, inside);
   const nodes = watchGate(client, policy, inside, namespaces.optedIn);
   const endLeading = startLeading(client, { view: nodes, policy }, ownNamespace, deps);
-  const started = clock.monotonicNow();
+  const started = performance.now();
   const unsynced = (): string | undefined => {
-    if (clock.monotonicNow() - started >= patience) return undefined;
+    if (performance.now() - started >= patience) return undefined;
     const missing = nodes.unsynced() ?? (nodes.evidence.synced ? undefined : 'pods on nodes');
     return missing === undefined ? undefined : `not known yet: ${missing}`;
   };

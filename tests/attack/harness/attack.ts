@@ -3,9 +3,8 @@ import type { TestContext } from 'node:test';
 import type { HostileCluster } from '../../support/hostile-cluster.ts';
 import type { Answer } from './connections.ts';
 import { ControlGroup, containerMemory } from './control-group.ts';
-import { directInnocents } from './direct-innocents.ts';
-import { startFakeCluster } from './fake-cluster.ts';
-import { type Innocents, p99 } from './innocents.ts';
+import { directInnocents, type Innocents } from './direct-innocents.ts';
+import { type Objects, startFakeCluster } from './fake-cluster.ts';
 import { type Observed, observe } from './observer.ts';
 import { type AttackedServer, startAttackedServer } from './server.ts';
 
@@ -17,47 +16,39 @@ let attackers: ControlGroup | undefined;
 /** How long an attack lasts, in milliseconds. `CNI_GATE_ATTACK_SECONDS` sets another duration. */
 export const duration = 1000 * Number(process.env.CNI_GATE_ATTACK_SECONDS ?? 4);
 
-export const bounds = {
-  /** Bytes of memory at most: 80 % of the container's limit. */
-  memory: 0.8 * containerMemory,
-  /** Milliseconds for which the server may be blocked at most. */
-  blocked: 200,
-  innocents: 500,
-};
+/** Bytes of memory at most: 80 % of the container's limit. */
+const mostMemory = 0.8 * containerMemory;
+/** Milliseconds for which the server may be blocked at most. */
+const mostBlocked = 200;
+const innocents = 500;
 
-function faultsOf(observed: Observed): string[] {
+/** Asserts that the server kept its bounds, and that all ordinary callers got their answers. */
+export function assertUnharmed(
+  t: TestContext,
+  { alive, killed, peak, blocked, starved, samples }: Observed,
+  innocent?: Innocents,
+): void {
+  t.diagnostic(
+    `${inMiB(peak)}, blocked ${blocked.toFixed(0)} ms (${starved.toFixed(0)} without a processor)`,
+  );
   const faults: string[] = [];
-  const { alive, killed, peak, blocked, starved, samples } = observed;
   if (!alive) faults.push(`the server is gone${killed > 0 ? ': out of memory' : ''}`);
   if (samples < 4) faults.push(`only ${samples} samples`);
-  if (peak >= bounds.memory) faults.push(`${inMiB(peak)} of memory, at most ${inMiB(bounds.memory)}`);
-  if (blocked - starved >= bounds.blocked)
-    faults.push(`blocked for ${blocked.toFixed(0)} ms, at most ${bounds.blocked} ms`);
-  return faults;
-}
-
-export function assertUnharmed(t: TestContext, observed: Observed): void {
-  t.diagnostic(seenOf(observed));
-  assert.deepEqual(faultsOf(observed), []);
-}
-
-export function assertHeld(name: string, observed: Observed, innocent: Innocents): void {
-  const faults = faultsOf(observed);
-  if (innocent.count < bounds.innocents) faults.push(`only ${innocent.count} innocents`);
-  if (innocent.failed.length > 0) {
-    faults.push(
-      `${innocent.failed.length} of ${innocent.count} innocents failed: ${shortened(innocent.failed)}`,
-    );
+  if (peak >= mostMemory) faults.push(`${inMiB(peak)} of memory, at most ${inMiB(mostMemory)}`);
+  if (blocked - starved >= mostBlocked) faults.push(`blocked for ${blocked.toFixed(0)} ms`);
+  if (innocent) {
+    const { count, failed, took, retries } = innocent;
+    const done = `${count - failed.length} of ${count} innocents`;
+    t.diagnostic(`${done}, p99 ${p99(took).toFixed(0)} ms, ${retries} retries`);
+    if (count < innocents) faults.push(`only ${count} innocents`);
+    if (failed.length > 0) faults.push(`${done}: ${shortened(failed)}`);
   }
-  assert.deepEqual(faults, [], `${name}: ${line(observed, innocent)}`);
+  assert.deepEqual(faults, []);
 }
 
-export const line = (observed: Observed, { count, failed, took, retries }: Innocents): string =>
-  `${seenOf(observed)}, innocents ${count - failed.length}/${count}, ` +
-  `p99 ${p99(took).toFixed(0)} ms${retries > 0 ? `, ${retries} retries` : ''}`;
-
-const seenOf = ({ peak, blocked, starved }: Observed): string =>
-  `${inMiB(peak)}, blocked ${blocked.toFixed(0)} ms (${starved.toFixed(0)} without a processor)`;
+/** The 99th percentile. */
+const p99 = (values: number[]): number =>
+  values.toSorted((one, other) => one - other)[Math.ceil(values.length * 0.99) - 1] ?? Number.NaN;
 
 const inMiB = (bytes: number): string => `${(bytes / MiB).toFixed(0)} MiB`;
 
@@ -112,20 +103,19 @@ export interface Attacked {
 export async function underAttack(
   t: TestContext,
   attack: (attacked: Attacked) => Promise<void>,
-  { over = duration }: { over?: number } = {},
+  { over = duration, objects }: { over?: number; objects?: Objects } = {},
 ): Promise<Attacked & { innocent: Innocents }> {
   becomeAttacker();
-  const cluster = await startFakeCluster(t);
+  const cluster = await startFakeCluster(t, objects);
   const server = await startAttackedServer(t, cluster.url);
   const over$ = new AbortController();
   const attacked = { server, cluster, signal: over$.signal };
   const observation = await observe(server);
   const attacking = attack(attacked);
-  const innocent = await directInnocents(server, { count: bounds.innocents, over });
+  const innocent = await directInnocents(server, { count: innocents, over });
   over$.abort();
   await attacking;
   const observed = await observation.stop();
-  t.diagnostic(line(observed, innocent));
-  assertHeld(t.name, observed, innocent);
+  assertUnharmed(t, observed, innocent);
   return { ...attacked, innocent };
 }

@@ -3,8 +3,7 @@ import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchange } from '../../support/exchange.ts';
 import { recorded } from '../../support/reviews.ts';
-import type { Endpoint } from './direct-innocents.ts';
-import { innocents, type Schedule } from './innocents.ts';
+import type { Endpoint, Innocents, Schedule } from './direct-innocents.ts';
 
 /** An admission call, with the `timeoutSeconds` of the manifests. */
 interface Call {
@@ -53,19 +52,49 @@ process.once('message', async ({ endpoint, schedule }: { endpoint: Endpoint; sch
   process.send?.(result, () => process.disconnect());
 });
 
+/** Begins ordinary creations at even intervals, without waiting for earlier ones to end. */
+async function innocents(
+  { count, over }: Schedule,
+  create: (index: number, retried: () => void) => Promise<void>,
+): Promise<Innocents> {
+  const result: Innocents = { count, failed: [], took: [], retries: 0 };
+  const begun = performance.now();
+  const retried = (): void => {
+    result.retries++;
+  };
+  const one = async (index: number): Promise<void> => {
+    await sleep(Math.max(0, begun + (over * index) / count - performance.now()));
+    const start = performance.now();
+    try {
+      await create(index, retried);
+    } catch (error) {
+      result.failed.push(error instanceof Error ? error.message : String(error));
+    }
+    result.took.push(performance.now() - start);
+  };
+  await Promise.all(Array.from({ length: count }, (_, index) => one(index)));
+  return result;
+}
+
 /** Makes one call as client-go does: it repeats the call after a 429 with `Retry-After` (rest/with_retry.go). */
 async function create(
-  endpoint: Endpoint,
+  { host, port, ca }: Endpoint,
   call: Call,
   agent: Agent | false,
   retried: () => void,
 ): Promise<void> {
   const signal = AbortSignal.timeout(call.timeout);
   const prefix = `${call.path}: `;
+  const to = {
+    ...{ host, port, ca, servername: 'localhost', path: `${call.path}?timeout=${call.timeout / 1000}s` },
+    headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(call.body) },
+  };
   for (let tries = 1; ; tries++) {
-    const { status, after, body } = await post(endpoint, call, agent, signal).catch((error: unknown) => {
+    const sent = exchange(request({ ...to, method: 'POST', agent, signal }), call.body);
+    const { status, headers, body } = await sent.catch((error: unknown) => {
       throw new Error(prefix + (signal.aborted ? `no answer in ${call.timeout} ms` : error));
     });
+    const after = headers['retry-after'];
     if (status === 200) {
       const wrong = call.wrong(JSON.parse(body).response);
       if (wrong !== undefined) throw new Error(`${prefix}${wrong}: ${body}`);
@@ -77,16 +106,4 @@ async function create(
       throw new Error(`${prefix}got 429 until ${call.timeout} ms were over`);
     });
   }
-}
-
-async function post(
-  { host, port, ca }: Endpoint,
-  { path, body, timeout }: Call,
-  agent: Agent | false,
-  signal: AbortSignal,
-): Promise<{ status: number; after: unknown; body: string }> {
-  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  const to = { host, port, ca, servername: 'localhost', path: `${path}?timeout=${timeout / 1000}s` };
-  const answer = await exchange(request({ ...to, method: 'POST', agent, headers, signal }), body);
-  return { ...answer, after: answer.headers['retry-after'] };
 }

@@ -2,13 +2,27 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ControlGroup } from './control-group.ts';
-import type { Innocents, Schedule } from './innocents.ts';
 
 export interface Endpoint {
   host: string;
   port: number;
   /** PEM certificate of the authority that signed the server's certificate. */
   ca: string;
+}
+
+/** The results of ordinary creations that must succeed during an attack. */
+export interface Innocents {
+  count: number;
+  failed: string[];
+  /** How many milliseconds each creation took, with all of its retries. */
+  took: number[];
+  retries: number;
+}
+
+export interface Schedule {
+  count: number;
+  /** The creations begin at even intervals over this many milliseconds. */
+  over: number;
 }
 
 const child = fileURLToPath(new URL('./direct-innocents-child.ts', import.meta.url));

@@ -7,6 +7,7 @@ import {
 import { recorded } from '../../support/reviews.ts';
 import { apiAgent, apiDaemonSet, apiNode } from '../../unit/core/networks/objects.ts';
 
+export const nodesPath = '/api/v1/nodes';
 export const agentsPath = '/api/v1/namespaces/kube-system/pods';
 
 const inNamespace = <T extends { metadata: object }>(namespace: string, object: T): T => ({
@@ -30,12 +31,22 @@ function pendingPod(): object {
   return { ...pod, metadata: { ...pod.metadata, uid, labels, annotations } };
 }
 
+/** A pod that waits because the gate refused node n1 for it. */
+export function refusedPod(namespace: string, name: string, spec: object = {}): object {
+  const pod = pendingPodOf(namespace, name, { refusedAt: '2026-11-21T11:00:00Z' }) as { spec: object };
+  const text = JSON.stringify({ ...pod, spec: { ...pod.spec, ...spec } });
+  return JSON.parse(text.replaceAll('mesh', 'cilium'));
+}
+
 const template = { hostNetwork: true, tolerations: [{ operator: 'Exists' }] };
 const cilium = inNamespace('kube-system', apiDaemonSet('cilium', template));
 Object.assign(cilium.spec, { selector: { matchLabels: { app: 'cilium' } } });
 
+/** Objects by the path of their list, or by their own path. */
+export type Objects = Record<string, object[]>;
+
 /** Two nodes with Cilium, which is not ready on n1. `shop` opted in, and so did `nets`, with a network of Multus. */
-const ordinary = (): Record<string, object[]> => ({
+const ordinary = (): Objects => ({
   '/api/v1/namespaces': ['cilium', 'nets', undefined].map((profile, index) => ({
     metadata: {
       name: ['shop', 'nets', 'elsewhere'][index],
@@ -44,7 +55,7 @@ const ordinary = (): Record<string, object[]> => ({
       labels: profile === undefined ? {} : { 'cni-gate.io/profile': profile },
     },
   })),
-  '/api/v1/nodes': [apiNode('n1', 'boot-n1', 7), apiNode('n2', 'boot-n2', 7)],
+  [nodesPath]: [apiNode('n1', 'boot-n1', 7), apiNode('n2', 'boot-n2', 7)],
   '/apis/apps/v1/namespaces/kube-system/daemonsets': [cilium],
   [agentsPath]: [agentOn('n1', 'CrashLoopBackOff'), agentOn('n2')],
   '/api/v1/pods': [pendingPod()],
@@ -52,8 +63,8 @@ const ordinary = (): Record<string, object[]> => ({
   [`/api/v1/namespaces/shop/pods/${pendingName}`]: [pendingPod()],
 });
 
-/** Starts a fake API server with the objects of {@link ordinary} and no others. Other lists are empty. */
-export async function startFakeCluster(t: TestContext): Promise<HostileCluster> {
-  const objects = ordinary();
+/** Starts a fake API server with the objects of {@link ordinary}. Other lists are empty. @param more lists instead */
+export async function startFakeCluster(t: TestContext, more: Objects = {}): Promise<HostileCluster> {
+  const objects = { ...ordinary(), ...more };
   return startHostileCluster(t, (path) => objects[path] ?? []);
 }

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { fileURLToPath } from 'node:url';
 import { opsLimits } from '../../../webhook/lib/limits.ts';
 import { main } from '../../support/command.ts';
 import { type Answer, exchange } from '../../support/exchange.ts';
@@ -15,32 +14,24 @@ import { eventually } from '../harness/eventually.ts';
 import { sumIn } from '../harness/metrics.ts';
 import { LoggingProcess } from '../harness/process.ts';
 
-const clock = fileURLToPath(new URL('./set-clock.ts', import.meta.url));
-
 /** The port of all replicas, because an EndpointSlice has one port for all of its addresses. */
 export const port = 8443;
 const opsPort = 8080;
 
-/** `cni-gate serve` as a process that stands in for a pod of the Deployment. Its clock can be set. */
+/** `cni-gate serve` as a process that stands in for a pod of the Deployment. */
 export class Replica extends LoggingProcess {
   readonly host: string;
 
   constructor(host: string, access: Access, flags: string[]) {
     const own = ['--host', host, '--port', String(port), '--ops-port', String(opsPort)];
-    const args = ['--import', clock, main, 'serve', ...own, '--kubeconfig', access.kubeconfig, ...flags];
+    const args = [main, 'serve', ...own, '--kubeconfig', access.kubeconfig, ...flags];
     super(
       spawn(...mortal(process.execPath, args), {
-        stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+        stdio: ['ignore', 'pipe', 'pipe'],
         env: { PATH: process.env.PATH, POD_NAMESPACE: 'cni-gate' },
       }),
     );
     this.host = host;
-  }
-
-  async setClock(ms: number): Promise<void> {
-    const set = once(this.child, 'message');
-    this.child.send(ms);
-    await set;
   }
 
   async served(): Promise<X509Certificate> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { program } from '../../support/bundle.ts';
 import { imageFlags } from '../../support/command.ts';
-import { commandOf, contained, type Mount, signal } from '../../support/container/container.ts';
+import { contained, type Mount, signal } from '../../support/container/container.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { LoggingProcess } from '../harness/process.ts';
 import { fieldOf, type Volume, writeVolume } from './volumes.ts';
@@ -35,7 +35,6 @@ interface StoredContainer {
 export interface RunningPod {
   pod: StoredPod;
   child: ChildProcess;
-  pid: number;
   opsUrl: string;
   lines: Record<string, unknown>[];
   ops(path: string): Promise<Response>;
@@ -43,39 +42,20 @@ export interface RunningPod {
   end(name?: NodeJS.Signals): Promise<number | null>;
 }
 
-export interface PodOptions {
-  /** Wraps the pod's command, for instance to run it in a control group. */
-  enclose?: (command: [string, string[]]) => [string, string[]];
-  /** Arguments that follow those of the container. */
-  args?: string[];
-}
-
-/** The folder in which Node finds its memory limit. */
-const controlGroups = '/sys/fs/cgroup';
 /** The user of the image. Any other number would do as well. */
 const uid = 65_532;
 const opsPort = 8080;
 
 /** Runs a pod's container as the kubelet would, at the pod's address. */
-export async function startPod(
-  cluster: Cluster,
-  pod: StoredPod,
-  options: PodOptions = {},
-): Promise<RunningPod> {
+export async function startPod(cluster: Cluster, pod: StoredPod): Promise<RunningPod> {
   const host = fieldOf(pod, 'status.podIP');
-  const { child, refresh } = await spawnContainer(
-    cluster,
-    pod,
-    ['--host', host, ...(options.args ?? [])],
-    options,
-  );
+  const { child, refresh } = await spawnContainer(cluster, pod, ['--host', host]);
   const server = new LoggingProcess(child, (name) => signal(child, name));
   await server.serving();
   const opsUrl = `http://${host}:${opsPort}`;
   return {
     pod,
     child,
-    pid: commandOf(child),
     opsUrl,
     lines: server.lines,
     ops: (path) => fetch(`${opsUrl}${path}`),
@@ -100,7 +80,6 @@ async function spawnContainer(
   cluster: Cluster,
   pod: StoredPod,
   more: string[],
-  { enclose }: PodOptions = {},
 ): Promise<{ child: ChildProcess; refresh: () => Promise<void> }> {
   const [container] = pod.spec.containers;
   if (container === undefined) throw new Error('a pod without containers');
@@ -113,14 +92,13 @@ async function spawnContainer(
   };
   await refresh();
   const mounts: Mount[] = [
-    ...['/usr', '/lib', '/lib64', ...(enclose ? [controlGroups] : [])].map((path): Mount => [path, path]),
+    ...['/usr', '/lib', '/lib64'].map((path): Mount => [path, path]),
     [program.folder, '/app'],
     [process.execPath, '/node'],
     ...container.volumeMounts.map(({ name, mountPath }): Mount => [folder(name), mountPath]),
   ];
   const command = ['/node', ...imageFlags, `/app/${program.file}`, ...container.args, ...more];
-  const entered = contained({ root, uid, mounts }, command);
-  const child = spawn(...(enclose?.(entered) ?? entered), {
+  const child = spawn(...contained({ root, uid, mounts }, command), {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, ...environment(cluster, pod, container) },
   });

@@ -36,7 +36,7 @@ export function signal(child: ChildProcess, name: NodeJS.Signals): void {
 }
 
 /** The process id of a container's command outside the container, from the process of `unshare` around it. */
-export const commandOf = ({ pid }: ChildProcess): number => childOf(childOf(pid));
+const commandOf = ({ pid }: ChildProcess): number => childOf(childOf(pid));
 
 const childOf = (pid: number | undefined): number =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);

@@ -27,10 +27,13 @@ function withOdd(value: unknown, [key, ...rest]: string[], put: unknown): unknow
   return copy;
 }
 
-const context = {
+const contextOf = (profile: string) => ({
   policy: policyOf({}),
-  namespaces: new FixedNamespaces(new Map([['shop', { 'cni-gate.io/profile': 'cilium.linkerd.multus' }]])),
-};
+  namespaces: new FixedNamespaces(new Map([['shop', { 'cni-gate.io/profile': profile }]])),
+});
+const context = contextOf('cilium.linkerd.multus');
+/** A context in which an injected pod loses its volume. */
+const without = contextOf('cilium');
 
 /** A review of a pod that is already injected, so that the comparison with the earlier injection is tested too. */
 function injected(): unknown {
@@ -58,6 +61,7 @@ test('an odd value in any field: an answer or an error, never a defect', {
 }, () => {
   const reviews: [string, (body: unknown) => unknown, unknown][] = [
     ['mutate', (body) => mutate(body, context), injected()],
+    ['mutate without Multus', (body) => mutate(body, without), injected()],
     ['gate', decodePlacement, recorded('binding-deployment-web')],
     ['gate of a pod', decodePlacement, injected()],
     ['namespaces', (body) => reviewNamespace(body, context.policy), namespaceReview(namespaceWith('likerd'))],

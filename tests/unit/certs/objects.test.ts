@@ -80,3 +80,12 @@ test('a caBundle is read and written in those webhooks that call our Service, in
     { op: 'add', path: '/webhooks/4/clientConfig/caBundle', value },
   ]);
 });
+
+test("the time is the API server's, whatever the clock of this machine says", async (t) => {
+  const date = new Date('2035-01-01T00:00:00Z');
+  const headers = { date: date.toUTCString() };
+  const { client } = await startFakeApi(t, (_asked, response) => json(response, 200, secret, headers));
+  const shared = sharedObjects(client, { ...service, secret: 'x', service: 'y', configurations });
+  await shared.secret();
+  assert.ok(Math.abs(shared.now().getTime() - date.getTime()) < 60_000);
+});

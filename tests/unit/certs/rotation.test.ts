@@ -67,6 +67,7 @@ suite('by the calendar', () => {
     const early = begunAt(first, later(100));
     assert.equal(step(early, { trustedFor: 1000 }), 'drop');
     assert.deepEqual(plan(early).state, { ...first, next: undefined, previous: [] });
+    assert.equal(step(begunAt(first, later(-366)), { trustedFor: 1000 }), 'drop');
     const ahead = begunAt(first, later(0.1 + 8 / 1440));
     assert.equal(step(ahead, { trustedFor: 1000 }), 'none', "a user's clock was ahead by minutes");
   });
@@ -93,6 +94,10 @@ suite('what a replica remembers', () => {
     assert.equal(reason(undefined, { remembered: first }), 'missing');
     assert.equal(step(undefined), 'create');
     assert.equal(reason(undefined), undefined);
+    assert.deepEqual(
+      [step(first, { now: later(366) }), reason(first, { now: later(366) })],
+      ['create', 'expired'],
+    );
   });
 
   test('is written back over an older authority that it does not follow, and never over a newer one', () => {

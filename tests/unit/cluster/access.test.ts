@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { fromKubeconfig } from '../../../webhook/cluster/kubeconfig.ts';
 import { inCluster } from '../../../webhook/cluster/open.ts';
+import { folder } from '../../support/folder.ts';
 
 const env = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' };
-
-function folder(t: TestContext, files: Record<string, string>): string {
-  const path = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(path, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
-  return path;
-}
 
 test('in a pod, address, authority and token come from the service account, read for each connection', async (t) => {
   const mounted = folder(t, { token: 'one\n', 'ca.crt': 'CA 1' });

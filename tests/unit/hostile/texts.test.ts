@@ -16,6 +16,9 @@ import { apiAgent } from '../core/networks/objects.ts';
 const long = 'x'.repeat(700_000);
 const bidirectional = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c';
 
+const refused = (message: string, warnings: string[] = []) =>
+  respond('u', { outcome: 'refused', reason: 'x', profiles: [], operations: [], warnings, message }).response;
+
 suite('texts of others', () => {
   test('nothing changes the order in which a text is shown', () => {
     for (const control of bidirectional) assert.equal(clean(`a${control}b`), 'a\u{fffd}b');
@@ -49,23 +52,9 @@ suite('texts of others', () => {
     const { reason } = toAgentFacts(apiAgent('n1', { ready: false, waiting: `${long}\u202e` }));
     assert.ok([...reason].length <= texts.quoted);
     const daemonSet = { namespace: 'net', name: 'agent' };
-    const message = refusalText({
-      node: 'n1',
-      profile: 'mesh',
-      daemonSet,
-      state: 'broken',
-      reason,
-    });
+    const message = refusalText({ node: 'n1', profile: 'mesh', daemonSet, state: 'broken', reason });
     assert.ok(message.length < 700);
-    const { response } = respond('u', {
-      outcome: 'refused',
-      reason: 'broken',
-      profiles: [],
-      operations: [],
-      warnings: [],
-      message,
-    });
-    const reported = response.status?.message ?? '';
+    const reported = refused(message).status?.message ?? '';
     assert.ok(Buffer.byteLength(reported) <= 900);
     assert.match(reported, /\(CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken\)$/);
   });
@@ -98,14 +87,7 @@ suite('texts of others', () => {
 
   test('a message and warnings are shown without what steers a terminal or reorders text', () => {
     const message = 'profile "\u202eabc\u001b[31m" does not exist (CNI_GATE_PROFILE_UNKNOWN)';
-    const { response } = respond('u', {
-      outcome: 'refused',
-      reason: 'x',
-      profiles: [],
-      operations: [],
-      warnings: ['a\u202eb'],
-      message,
-    });
+    const response = refused(message, ['a\u202eb']);
     assert.equal(response.status?.message, 'profile "\u{fffd}abc" does not exist (CNI_GATE_PROFILE_UNKNOWN)');
     assert.deepEqual(response.warnings, ['a\u{fffd}b']);
     assert.match(fitWarnings([`a${' '.repeat(100_000)}b`])[0] ?? '', /^a …$/);

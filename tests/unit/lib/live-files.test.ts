@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LiveFiles } from '../../../webhook/lib/live-files.ts';
+import { folder } from '../../support/folder.ts';
 
 /** A watched file that contains a number, and what is reported when the file changes. */
 function numberIn(t: TestContext, text: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'number');
-  writeFileSync(path, text);
+  const path = join(folder(t, { number: text }), 'number');
   const reported: string[] = [];
   const file = new LiveFiles({
     paths: [path],

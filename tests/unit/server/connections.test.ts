@@ -1,8 +1,9 @@
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { suite, type TestContext, test } from 'node:test';
-import { connect } from 'node:tls';
+import { type AddressInfo, connect as connectTcp } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { connect, type TLSSocket } from 'node:tls';
 import { createAuthority, issueServing } from '../../../certs/issue.ts';
 import { Connections } from '../../../webhook/server/connections.ts';
 
@@ -13,24 +14,59 @@ const { certificate: cert, key } = issueServing(authority, { names: ['localhost'
 /** How long a handshake may take, in milliseconds. */
 const handshakeTimeout = 400;
 
-/** @param accepted called for each TCP connection */
-async function serverFor(t: TestContext, accepted = (): void => {}): Promise<number> {
-  const server = createServer({ cert, key });
-  new Connections(10, () => {}, handshakeTimeout).bound(server);
+/** The port of a server with room for ten connections. @param accepted called for each TCP connection */
+async function serverFor(
+  t: TestContext,
+  accepted = (): void => {},
+  dropped = (): unknown => undefined,
+): Promise<number> {
+  const server = createServer({ cert, key }, (_request, response) => response.end());
+  new Connections(10, dropped, handshakeTimeout).bound(server);
   server.on('connection', accepted).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => server.close());
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   return (server.address() as AddressInfo).port;
 }
 
-suite('a TLS handshake', () => {
-  test('of which the bytes came while the server was busy does not', async (t) => {
-    const port = await serverFor(t, () => {
-      const end = performance.now() + 1.5 * handshakeTimeout;
-      while (performance.now() < end);
-    });
-    const client = connect({ port, host: '127.0.0.1', servername: 'localhost', ca: authority.certificate });
-    t.after(() => client.destroy());
-    await once(client, 'secureConnect');
+async function open(t: TestContext, port: number): Promise<TLSSocket> {
+  const client = connect({ port, host: '127.0.0.1', servername: 'localhost', ca: authority.certificate });
+  t.after(() => client.destroy());
+  await once(client, 'secureConnect');
+  return client;
+}
+
+async function answered(socket: TLSSocket): Promise<void> {
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  assert.match(String(await once(socket, 'data')), /^HTTP\/1\.1 200 /);
+}
+
+test('a TLS handshake of which the bytes came while the server was busy does not time out', async (t) => {
+  const port = await serverFor(t, () => {
+    const end = performance.now() + 1.5 * handshakeTimeout;
+    while (performance.now() < end);
   });
+  await open(t, port);
+});
+
+test('a caller whose call was answered keeps its connections while many addresses open one each', async (t) => {
+  let dropped = 0;
+  const port = await serverFor(
+    t,
+    () => {},
+    () => dropped++,
+  );
+  const first = await open(t, port);
+  await answered(first);
+  const own = [first, ...(await Promise.all(Array.from({ length: 6 }, () => open(t, port))))];
+  for (let index = 1; index <= 30; index += 1) {
+    const other = connectTcp({ port, host: '127.0.0.1', localAddress: `127.1.1.${index}` });
+    t.after(() => other.destroy());
+    await once(other, 'connect');
+  }
+  assert.equal(dropped, own.length + 30 - 10);
+  for (const socket of own) await answered(socket);
+  await answered(await open(t, port));
 });

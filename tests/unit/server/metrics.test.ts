@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { Registry } from 'prom-client';
 import type { Decision } from '../../../webhook/admission/mutate.ts';
 import type { PodEvidence } from '../../../webhook/core/facts/pod-evidence.ts';
@@ -37,17 +37,16 @@ const profiles = [
 /** Samples of a scrape, in a cluster with a ready node, two nodes that are not ready, and this evidence. */
 async function scrape(evidence: Evidence, names: RegExp, unsynced?: string): Promise<string[]> {
   const registry = new Registry();
-  measureCluster(
-    { registry, clock: { now: () => now, monotonicNow: () => 0 } },
-    () => policyOf({ profiles }),
-    {
-      readiness: clusterWith({ n1: {}, n2: { ready: false }, n3: undefined }),
-      evidence,
-      pending: () => [pending(), pending({ refused: 'n2' }), pending({ refused: 'n3' })],
-      unsynced: () => unsynced,
-    },
-  );
-  return (await registry.metrics()).split('\n').filter((line) => names.test(line));
+  measureCluster(registry, () => policyOf({ profiles }), {
+    readiness: clusterWith({ n1: {}, n2: { ready: false }, n3: undefined }),
+    evidence,
+    pending: () => [pending(), pending({ refused: 'n2' }), pending({ refused: 'n3' })],
+    unsynced: () => unsynced,
+  });
+  const clock = mock.method(Date, 'now', () => now);
+  const text = await registry.metrics();
+  clock.mock.restore();
+  return text.split('\n').filter((line) => names.test(line));
 }
 
 const ofNodes = /^cni_gate_(nodes|held_pods)/;
@@ -123,4 +122,19 @@ test('duplicate addresses are counted, unless one of the pods is being deleted',
     const samples = await scrape(evidenceOf(one, other), /^cni_gate_duplicate/);
     assert.deepEqual(samples, [`cni_gate_duplicate_addresses ${leaving ? 0 : 2}`]);
   }
+});
+
+test('the gauges follow a view that replaces its evidence, as the view of a file does', async () => {
+  const registry = new Registry();
+  const view = {
+    readiness: clusterWith({ n1: {} }),
+    evidence: evidenceOf(),
+    pending: () => [],
+    unsynced: () => undefined,
+  };
+  measureCluster(registry, () => policyOf({ profiles }), view);
+  view.evidence = evidenceOf(evidencePod('a', { wayNotShown: true }));
+  const text = await registry.metrics();
+  for (const sample of ['proofs{verdict="passed"} 1', 'proofs_way_not_shown 1'])
+    assert.ok(text.includes(`\ncni_gate_${sample}\n`), sample);
 });

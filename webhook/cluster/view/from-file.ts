@@ -30,60 +30,60 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
     paths: [file],
     unreadable: 'CNI_GATE_STATE_INVALID',
     parse: ([text = '']: string[]) => {
-      const evidence = new Evidence(undefined, reservations);
-      const { namespaces, namespaceAnnotations, ...state } = parseClusterState(text, file, evidence);
+      const state = parseClusterState(text, file, new Evidence(undefined, reservations));
       for (const pod of state.pending.values()) holds.observe(pod, true, Date.now());
-      return { ...state, namespaces: new FixedNamespaces(namespaces, profile, namespaceAnnotations) };
+      return state;
     },
   });
+  return Object.assign(
+    viewOf(() => files.value, profile, holds),
+    { close: async () => files.close() },
+  );
+}
+
+/** The view without a cluster: all namespaces have the profile, and no nodes are known. */
+export function viewOfFlag(profile: string | undefined): ClusterView {
+  const state = { ...emptyState(new Evidence()), evidence: noEvidence };
+  return Object.assign(
+    viewOf(() => state, profile, new Holds()),
+    { unsynced: () => 'no cluster is watched', notSynced: () => true, notObservedSince: () => true },
+  );
+}
+
+/** A view without watches. It is complete from the start. */
+function viewOf(
+  state: () => Omit<ClusterState, 'evidence'> & Pick<ClusterView, 'evidence'>,
+  profile: string | undefined,
+  holds: Holds,
+): ClusterView {
   return {
-    ...complete,
     get namespaces() {
-      return files.value.namespaces;
+      const { namespaces, namespaceAnnotations } = state();
+      return new FixedNamespaces(namespaces, profile, namespaceAnnotations);
     },
     get readiness() {
-      return files.value.readiness;
+      return state().readiness;
     },
     get evidence() {
-      return files.value.evidence;
+      return state().evidence;
     },
     pods: {
       pod: (namespace, name, uid) => {
-        const found = files.value.pending.get(nameOf({ namespace, name }));
+        const found = state().pending.get(nameOf({ namespace, name }));
         return found !== undefined && (uid === '' || found.uid === uid) ? found : undefined;
       },
     },
     holds,
-    pending: () => Array.from(files.value.pending.values(), (pod) => holds.of(pod)),
-    close: async () => files.close(),
-  };
-}
-
-export function viewOfFlag(profile: string | undefined): ClusterView {
-  return {
-    ...complete,
-    namespaces: new FixedNamespaces(new Map(), profile),
-    readiness: new Readiness(),
-    evidence: noEvidence,
-    pods: { pod: () => undefined },
-    holds: new Holds(),
-    pending: () => [],
-    unsynced: () => 'no cluster is watched',
-    notSynced: () => true,
-    notObservedSince: () => true,
+    pending: () => Array.from(state().pending.values(), (pod) => holds.of(pod)),
+    subscribe: () => () => {},
+    unsynced: () => undefined,
+    notSynced: () => false,
+    notObservedSince: () => false,
+    unready: () => undefined,
+    policyChanged: () => {},
     close: async () => {},
   };
 }
-
-/** What a view without watches has in common: it is complete from the start. */
-const complete = {
-  subscribe: () => () => {},
-  unsynced: () => undefined,
-  notSynced: () => false,
-  notObservedSince: () => false,
-  unready: () => undefined,
-  policyChanged: () => {},
-};
 
 const emptyState = (evidence: Evidence) => ({
   namespaces: new Map<string, Record<string, string>>(),

@@ -4,7 +4,6 @@ import { Registry } from 'prom-client';
 import type { ApiPod } from '../../../../webhook/core/facts/api.ts';
 import { toAgentFacts } from '../../../../webhook/core/facts/node.ts';
 import { toPendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
-import { systemClock } from '../../../../webhook/lib/deps.ts';
 import { heldPods } from '../../../../webhook/lib/limits.ts';
 import { measureCluster } from '../../../../webhook/server/cluster-metrics.ts';
 import { apiAgent, now } from '../../core/networks/objects.ts';
@@ -190,7 +189,7 @@ suite('a hold', () => {
   test('ends for a scheduler that does not copy the refusal, and counts as one', async () => {
     const replica = replicaWith();
     const registry = new Registry();
-    measureCluster({ registry, clock: systemClock }, () => replica.policy, {
+    measureCluster(registry, () => replica.policy, {
       ...replica.view,
       pending: () => replica.view.pending(),
       unsynced: () => undefined,

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-
 import { parseClusterState, viewOfFile, viewOfFlag } from '../../../../webhook/cluster/view/from-file.ts';
+import { folder } from '../../../support/folder.ts';
 
 test('a view of a file is ready and complete at once, and one of the flag knows no nodes', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'cluster.yaml');
-  writeFileSync(file, '{kind: Pod, metadata: {name: a, namespace: shop}, spec: {containers: []}}');
+  const pod = '{kind: Pod, metadata: {name: a, namespace: shop}, spec: {containers: []}}';
+  const file = join(folder(t, { 'cluster.yaml': pod }), 'cluster.yaml');
   const view = viewOfFile(file, undefined, { onReload: () => {}, onError: () => {} });
   t.after(() => view.close());
   assert.deepEqual([view.unready(), view.unsynced()], [undefined, undefined]);

@@ -7,7 +7,7 @@ import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import { toDaemonSetFacts } from '../../../../webhook/core/facts/node.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import type { Asked } from '../../../support/fake-api-server.ts';
-import { startWatchedApi } from '../../../support/watched-api.ts';
+import { startHostileCluster } from '../../../support/hostile-cluster.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../../core/networks/objects.ts';
 
 const bringing = (...names: string[]) =>
@@ -69,16 +69,13 @@ const optedIn = { has: (namespace: string) => namespace === 'shop', subscribe: (
 /** A gate that watches an API server. The test decides which events the API server sends. */
 async function watching(t: TestContext, ...daemonSets: string[]) {
   let policy = bringing(...daemonSets);
-  const { api, watched, tell } = await startWatchedApi(t, keyOf, there);
+  const api = await startHostileCluster(t, (key) => there[key] ?? [], keyOf);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const inside = { metrics: clusterMetrics(new Registry()), log };
   const gate = watchGate(api.client, () => policy, inside, optedIn);
   t.after(() => gate.close());
   return {
-    api,
-    gate,
-    watched,
-    tell,
+    ...{ api, gate, watched: api.watched, tell: api.tell },
     configure: (...names: string[]): void => {
       policy = bringing(...names);
       gate.policyChanged();

@@ -118,7 +118,7 @@ suite('a DaemonSet that may be in several namespaces', () => {
     assert.deepEqual(rows({}), ['system/agent false', 'net/agent false']);
 
     const registry = new Registry();
-    measureCluster({ registry, clock: { now: () => now, monotonicNow: () => 0 } }, () => policy, {
+    measureCluster(registry, () => policy, {
       readiness: clusterOf({ net: false }),
       evidence: evidenceWith([]),
       pending: () => [],

@@ -23,19 +23,22 @@ suite('the comparison with 10,000 nodes', () => {
       compared += 1;
       return answer;
     };
+    const bucket = new TokenBucket(1, 1);
+    bucket.left(0);
     const place = (signal: AbortSignal) =>
       nodeSearch({
         readiness: { nodes: () => all, node: () => undefined },
         gate,
         pods,
         reserve: capacity(client, pods),
-        bucket: new TokenBucket(1, 1),
+        bucket,
       })(waiting('web'), signal);
     const over = place(new AbortController().signal);
-    for (let before = 0; compared < all.length; before = compared) {
-      await nextTurn();
+    for (let before = 0; before < all.length; await nextTurn()) {
       assert.ok(compared - before <= 2 * planLimits.slice, `${compared - before} in one turn`);
+      before = compared;
     }
+    assert.equal(bucket.left(0), 1 - all.length, 'each comparison takes a token');
     assert.ok(Object.hasOwn(Object(await over), 'node'));
     const stop = new AbortController();
     const aborted = place(stop.signal);
