@@ -55,7 +55,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       nodeAnswer(node, profile, view, policy(), Date.now()),
     );
     const certificate = await secure(app, options, deps);
-    // last, because the view sends requests to the API server, and all other parts may fail before
+    // last, because the view sends requests to the API server, which are useless if another part cannot start
     view = openView(app, options, deps, policy);
     addWebhooks(app, { policy, view, ownNamespace: options.ownNamespace }, deps);
     const port = await listen(app, options.host, options.port, '--port');
@@ -68,7 +68,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/** Makes the HTTPS server. A caller without a client certificate gets an error answer, and not a failed handshake. */
+/** Makes the HTTPS server. A caller without a client certificate gets an error answer instead of a failed handshake. */
 function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
   return fastify({
     https: {

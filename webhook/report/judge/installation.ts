@@ -17,7 +17,7 @@ import {
 } from './check-result.ts';
 import { isProofOnly } from './policies.ts';
 
-/** The oldest Kubernetes 1.x on which the manifests work: ValidatingAdmissionPolicy is v1 since 1.30. */
+/** The oldest minor version that the manifests support: ValidatingAdmissionPolicy became v1 in Kubernetes 1.30. */
 const leastMinor = 30;
 
 export function checkVersion(facts: Facts): CheckResult {

@@ -30,7 +30,7 @@ export interface NetworkRow {
   inUse: boolean;
 }
 
-/** For a ready node where no existing pod proves its network: the replicas may remember a deleted pod's proof. */
+/** Said of a ready node if no existing pod proves its network: the replicas may remember a deleted pod's proof. */
 const notShown = 'no pod that is there shows a proof, and the replicas may know of one that is gone';
 
 /**

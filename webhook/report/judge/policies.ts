@@ -34,7 +34,7 @@ export const expectedPolicies: Record<'pods' | 'serviceAccount', V1ValidatingAdm
   serviceAccount: objectsIn('policy-service-account')[0].spec,
 };
 
-/** The first Kubernetes 1.x with MutatingAdmissionPolicy v1. */
+/** The first minor version of Kubernetes with MutatingAdmissionPolicy v1. */
 const leastMinor = 36;
 
 const mayHavePolicies = ({ version: { found } }: Facts): boolean =>
@@ -170,7 +170,7 @@ function withoutPolicy(facts: Facts): CheckResult | undefined {
 
 /**
  * The configuration with the image that the installation sets, unless the configuration itself names one.
- * @param injected the image of the mutating policy, for an installation without anything that names an image
+ * @param injected the image of the mutating policy, used if nothing else in the installation names an image
  */
 function asInstalled(
   { configuration }: Policy,
