@@ -53,7 +53,7 @@ export function run(): void {
     runAgain(memory);
     return;
   }
-  // a signal means that the pod is being deleted, so it has no verdict
+  // a signal means that the pod is being deleted, so there is no verdict
   const signals = native.signals();
   const stop = (): never => {
     const signal = native.readSignal(signals) as 'SIGTERM' | 'SIGINT' | 'SIGHUP';
@@ -74,7 +74,7 @@ export function run(): void {
   });
 }
 
-/** Makes a recheck. It leaves no verdict: a signal ends the process as at rest, and a defect is only logged. */
+/** Makes a recheck, without a verdict: a signal ends the process as at rest, and a defect is only logged. */
 function runAgain(memory: Memory): void {
   watch(native.signals(), pollEvent.in, () => native.exit(exitCode.passed), true);
   adoptListeners(memory);
@@ -123,7 +123,10 @@ function readEnvironment() {
   return { pod, steps, witness: witnessIn(steps), settings };
 }
 
-/** Waits for the end of the pod, or makes rechecks. An earlier run passed in this sandbox, so a proxy may answer the probe now. */
+/**
+ * Waits for the end of the pod, or makes rechecks. An earlier run passed in this sandbox, so a proxy may answer the
+ * probe now.
+ */
 async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
   progress.isLater = true;
   const { inbound, exempt, family } = witness;
@@ -169,7 +172,7 @@ function finish(progress: Progress, verdict: Verdict, problem?: string): never {
     if (settings !== undefined) restAfterPass(settings, memory, [...results.keys()]);
     rest(memory);
   }
-  // exits immediately, even with open connections
+  // exits immediately, even if connections are open
   native.exit(exitCodeFor(verdict, warn));
 }
 

@@ -11,8 +11,8 @@ const shortest = 100;
 export type Attempt = (deadline: number) => Promise<Finding>;
 
 /**
- * Repeats the attempt until it passes, its finding is final, or the deadline is over: a plugin may be late, and Istio's
- * repair writes rules into running sandboxes. If the process lacked CPU time, a failure becomes `starved`.
+ * Repeats the attempt until it passes, its finding is final, or the deadline has passed: a plugin may be late, and
+ * Istio's repair writes rules into running sandboxes. If the process lacked CPU time, a failure becomes `starved`.
  */
 export async function untilPassed(deadline: number, attempt: Attempt): Promise<Finding> {
   for (let since = now(); ; since = now(), await sleep(pause)) {
@@ -40,7 +40,7 @@ const moment = 250;
 /** A repeated check gets at least this many milliseconds, because a single lost packet must not fail a pod. */
 const grace = 1000;
 
-/** How often checks are repeated at most. Only a starved machine, or a network that keeps changing, needs more. */
+/** The maximum number of repeats. Only a starved machine, or a network that keeps changing, needs more. */
 const mostRepeats = 5;
 
 interface Run<Check> {

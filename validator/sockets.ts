@@ -71,12 +71,12 @@ export function endedAt(
 }
 
 /**
- * Where a rule in the pod redirects its own connections to. It is also the source address for inbound checks, as in
- * Istio's validation: the inbound rule excludes all others.
+ * The address to which a rule redirects the pod's own connections. It is also the source address for inbound checks, as
+ * in Istio's validation: the inbound rule excludes all others.
  */
 export const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
-/** Asks the kernel about one socket, which is far cheaper than its tables. If it cannot tell, they have to be read. */
+/** Asks the kernel about one socket, which is far cheaper than reading its tables. False if the kernel cannot tell. */
 function isInState(states: number[], ...ends: Parameters<typeof native.stateAt>): boolean {
   try {
     return states.includes(native.stateAt(...ends));
@@ -85,7 +85,7 @@ function isInState(states: number[], ...ends: Parameters<typeof native.stateAt>)
   }
 }
 
-/** Whether a connection surely ends at this port of the pod, at `lo` or the address that it was made to. */
+/** Whether a connection surely ends at this port of the pod, at the address of `lo` or at the connection's target. */
 export const surelyEndsAt = (port: number, host: string, from: Address[], fromPort: number): boolean =>
   from.some((it) =>
     [loopback[it.family], host].some((at) => isInState(live, at, port, formatAddress(it), fromPort)),

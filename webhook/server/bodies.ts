@@ -26,7 +26,7 @@ export class Bodies {
     return this.#inFlight;
   }
 
-  /** Runs a handler with the body. @throws CniGateError if the body is too large, incomplete or late */
+  /** Runs a handler with the body. @throws CniGateError if the body is too large or incomplete, or takes too long */
   async handle<T>(request: IncomingMessage, handler: (text: Buffer) => Promise<T>): Promise<T> {
     const size = sizeOf(request);
     const isSmall = size <= serverLimits.smallBody;
