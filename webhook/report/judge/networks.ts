@@ -31,7 +31,7 @@ export interface NetworkRow {
 }
 
 /** Said of a ready node if no existing pod proves its network: the replicas may remember a deleted pod's proof. */
-const notShown = 'no pod that is there shows a proof, and the replicas may know of one that is gone';
+const notShown = 'no existing pod shows a proof, but the replicas may remember the proof of a deleted pod';
 
 /**
  * The networks of the configuration that exist or are in use, on each node, the worst state first.

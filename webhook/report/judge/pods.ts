@@ -57,7 +57,7 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const isOld =
       event?.reason === eventReasons.wouldRecreate && configuration.policy.repair.mode !== 'audit';
     const isNew = since !== undefined && now - since < decidedWithin;
-    const undecided = isNew || isOld ? 'not decided yet: an event follows where it is not recreated' : null;
+    const undecided = isNew || isOld ? 'not decided yet: an event follows if it is not recreated' : null;
     const stays = lost && !configuration.policy.recreatesLost(lost.profiles);
     const off = stays ? skipTexts.unready : notRepaired && `not in force: ${notRepaired}`;
     const repair = (!isOld && event?.note) || (off ?? undecided);

@@ -93,7 +93,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     const before = namespaces.get(name);
     if (before !== undefined && before.labels[profileLabel] !== maps.labels[profileLabel])
       throw wrong(
-        `Namespace ${name} has another label ${profileLabel} in ${before.file}: review each environment by itself`,
+        `Namespace ${name} has a different label ${profileLabel} in ${before.file}: review each environment separately`,
       );
     const line = lineOf(document, [...path, 'metadata', 'labels', profileLabel]);
     namespaces.set(name, { ...maps, file: document.file, line });

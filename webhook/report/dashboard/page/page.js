@@ -92,7 +92,7 @@ function bandOf({ network, inUse, cells }, size) {
  */
 function cellOf({ name, count, state, why }, network, size) {
   const named = count > 1 ? `${name}: ${count} nodes` : name;
-  const told = `${named} · ${network} · ${state ?? 'nothing to be said'}`;
+  const told = `${named} · ${network} · ${state ?? 'no state'}`;
   const text = why === '' ? told : `${told}: ${why}`;
   const words = filter.value.toLowerCase().split(/\s+/);
   const [tone, mark] = looks[state ?? ''] ?? ['none', ''];
