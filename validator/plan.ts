@@ -107,7 +107,7 @@ export function expectedOf({ check, family, isLater }: Step, pod: Pod): string {
   if ('policy' in check) {
     const { allowed = [], blocked } = check.policy;
     const yes = allowed.length === 0 ? '' : `connections to ${allowed.join(', ')}, and `;
-    return `for a second ${yes}no connection to ${blocked.join(', ')}`;
+    return `for a second, ${yes}no connection to ${blocked.join(', ')}`;
   }
   if ('reach' in check) return `a connection to ${check.reach.host} port ${check.reach.port} to succeed`;
   return check satisfies never;

@@ -147,7 +147,7 @@ function stopped(signal: string, { steps, results }: Progress): string {
   const open = steps.filter((step) => !results.has(step));
   const names = open.map(({ profile, name, family }) => `${profile} ${nameOf(name, family)}`);
   const still = names.length === 0 ? '' : `, with these still open: ${names.join(', ')}`;
-  return `${signal} came before the verdict${still}; the network is not the cause`;
+  return `${signal} arrived before the verdict${still}; the network is not the cause`;
 }
 
 function finish(progress: Progress, verdict: Verdict, problem?: string): never {

@@ -53,9 +53,9 @@ interface Run<Check> {
 }
 
 /**
- * Runs the checks in parallel, each until it passes or its time is over. When all have passed, those that passed before
- * the last are repeated. A check that fails its repeat is retried until its time is over, and then the others are
- * repeated. The last repeat has no retries, so that checks that pass in turn, but never together, fail.
+ * Runs the checks in parallel, each until it passes or its time is over. When all have passed, those that passed
+ * earlier than the last one are repeated. A check that fails its repeat is retried until its time is over, and then the
+ * others are repeated again. The last repeat has no retries, so checks that pass in turn, but never together, fail.
  * @param report called when a check ends, and without a finding when a check that had passed is retried
  */
 export async function untilAllPass<Check extends TimedAttempt>(

@@ -92,9 +92,9 @@ export const surelyEndsAt = (port: number, host: string, from: Address[], fromPo
   );
 
 /**
- * A random port that the kernel gives to no connection of the pod's other programs; 0 if there is none. Two redirected
- * connections from one port would differ only in their targets, so the kernel translates the port of the later one, and
- * its other end cannot be found by our own port.
+ * A random port that the kernel does not choose for connections of the pod's other programs; 0 if there is none. Two
+ * redirected connections from one port would differ only in their targets, so the kernel translates the port of the
+ * later one, and its other end cannot be found by our own port.
  */
 export function sparePort(): number {
   const range = readText('/proc/sys/net/ipv4/ip_local_port_range').trim().split(/\s+/).map(Number);

@@ -15,7 +15,7 @@ import type { Attempt } from '../simultaneous.ts';
 const patience = 5000;
 
 /** The note on an interface that `network-status` has not confirmed yet. */
-export const unconfirmed = 'network-status of this sandbox was not there, so addresses were not compared';
+export const unconfirmed = 'network-status of this sandbox was missing, so addresses were not compared';
 
 /**
  * Checks that each network that the pod requests has its interface, because Multus can report success without one.

@@ -68,7 +68,7 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
     const ended = problems;
     problems = [];
     const reason = telling.find((it) => ended.some((problem) => problem.reason === it));
-    if (reason === undefined) return passed('them', allowed.length === 0 ? unlike : undefined);
+    if (reason === undefined) return passed('that', allowed.length === 0 ? unlike : undefined);
     const texts = ended.filter((problem) => problem.reason === reason).map(({ seen }) => seen);
     return failed(reason, [...new Set(texts)].join('; '));
   };

@@ -46,7 +46,8 @@ export class Connections {
     const handle = (request: IncomingMessage, response: ServerResponse): void => {
       if (this.#admits(request, response)) for (const handler of handlers) handler(request, response);
     };
-    // By default, Node itself answers an unknown `Expect` header, outside this limit. A server may ignore the header.
+    // By default, Node itself answers requests with an unknown `Expect` header, without this limit. A server may ignore
+    // the header.
     server.on('request', handle).on('checkExpectation', handle);
     const takers = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');

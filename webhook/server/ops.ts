@@ -44,7 +44,7 @@ export async function openOps(
     routerOptions: { maxParamLength: 253 },
     http: {
       connectionsCheckingInterval: opsLimits.requestTimeout,
-      // By default, Node itself answers requests without a Host header, and no limit applies if they are pipelined.
+      // By default, Node itself answers requests without a Host header, and does not limit how many are pipelined.
       requireHostHeader: false,
     },
   });

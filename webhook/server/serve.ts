@@ -46,8 +46,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const deps = serverDeps(options);
   const app = createApp(deps, options.clientCa !== undefined);
   try {
-    // Each part adds an `onClose` hook for what it has to end. Fastify runs these hooks in reverse order, after the
-    // port has closed and the last request is answered.
+    // Each part adds an `onClose` hook that ends what the part started. Fastify runs these hooks in reverse order,
+    // after the port has closed and the last request is answered.
     drainOnClose(app, options, deps);
     let view: ClusterView | undefined;
     const policy = openPolicy(app, options, deps, () => view?.policyChanged());
@@ -76,7 +76,7 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
       highWaterMark: 1,
       headersTimeout: serverLimits.headersTimeout,
       connectionsCheckingInterval: serverLimits.timeoutCheck,
-      // By default, Node itself answers requests without a Host header, and no limit applies if they are pipelined.
+      // By default, Node itself answers requests without a Host header, and does not limit how many are pipelined.
       requireHostHeader: false,
       ...(requestCert && { requestCert: true, rejectUnauthorized: false }),
     },

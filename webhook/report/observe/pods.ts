@@ -92,7 +92,7 @@ export type ApiStatusPod = Pod &
 /** What the decision whether a pod is exempt depends on. `ownNamespace` is the namespace of cni-gate. */
 type Exempting = { policy: Policy; ownNamespace: string };
 
-/** Lists the pods of each namespace that opted in, except pods that have ended, which need no proof any more. */
+/** Lists the pods of each namespace that opted in, except pods that have ended, which no longer need a proof. */
 export function podSources(
   namespaces: readonly OptIn[],
   exempting: Exempting,

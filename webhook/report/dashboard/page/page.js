@@ -166,7 +166,9 @@ async function follow(token) {
       else tell(`cni-gate dashboard answered with ${response.status}.`);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      tell('cni-gate dashboard does not answer. Is it still running? This page shows what it knew last.');
+      tell(
+        'cni-gate dashboard does not answer. Is it still running? This page shows the last status that it received.',
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, interval));
   }
