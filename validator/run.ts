@@ -40,7 +40,10 @@ interface Progress {
   readiness: number;
 }
 
-/** Runs the checks that the environment requests, and ends the process with the verdict. */
+/**
+ * Runs the checks that the environment requests, or makes a recheck. Ends the process, or rests as long as the pod
+ * runs.
+ */
 export function run(): void {
   const help = helpFor(native.arguments());
   if (help !== undefined) {
@@ -124,8 +127,8 @@ function readEnvironment() {
 }
 
 /**
- * Waits for the end of the pod, or makes rechecks. An earlier run passed in this sandbox, so a proxy may answer the
- * probe now.
+ * Waits for the end of the pod, or makes rechecks, because a proof has passed in this sandbox before. If a proxy gets
+ * the startup probe, first waits until the proxy listens.
  */
 async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
   progress.isLater = true;

@@ -30,7 +30,7 @@ export interface ProbeFacts {
   outcome: 'injected' | 'no-profile-applies' | 'failed' | 'not-made';
   /** The outcome in words: the API server's own message if it refused the pod. */
   what: string;
-  /** Why the probe does not show that new pods are admitted; absent if it does. */
+  /** Why the probe does not show that new pods are admitted; absent if it does, or if no profile applies. */
   reason?: keyof typeof probeHints;
 }
 
