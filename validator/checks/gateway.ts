@@ -51,7 +51,7 @@ const enough = 3;
 /**
  * Checks that the link-layer address of the default gateway is known, which shows that the pod is attached to a
  * network. Network policies do not affect this. A pod without a gateway passes only if it has its address (an interface
- * may be late), and if the profile does not require a default route.
+ * may be late). A pod without a default route also fails if the profile requires one.
  */
 export function attemptGateway({ required }: GatewayCheck, family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);

@@ -58,7 +58,7 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
     problems.push(...[...denied, ...permitted].filter((it) => 'reason' in it));
     const start = now();
     while (problems.length === 0 && now() - start < span.held) {
-      // a dial to a blocked target is not awaited, because it ends only if the target is not blocked
+      // a dial to a blocked target is not awaited, because it lasts until its limit while the target is blocked
       for (const target of denied)
         if (!('reason' in target)) void dialBlocked(target, (problem) => problems.push(problem));
       const dials = permitted.map((target) => ('reason' in target ? target : dialAllowed(target)));

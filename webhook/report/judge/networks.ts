@@ -75,7 +75,7 @@ export function networkRows(facts: StatusFacts, now: number) {
   };
 }
 
-/** If the DaemonSet exists in at least one of its possible namespaces, only the namespaces that have it count. */
+/** The networks of these profiles. If a DaemonSet exists in some of its possible namespaces, only those count. */
 function networksOf(profiles: Iterable<Profile>, readiness: Pick<Readiness, 'knows'>): Network[] {
   const networks = new Map<string, Network>();
   for (const profile of profiles) {
