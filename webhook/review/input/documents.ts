@@ -63,7 +63,7 @@ function isJson(part: string): boolean {
   }
 }
 
-/** A document without its `---`. Spaces replace the marker, so that offsets do not change. */
+/** A document without its `---` or `...`. Spaces replace the marker, so that offsets do not change. */
 export const withoutMarker = (text: string): string =>
   text.replace(/^(?:---|\.\.\.)[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
 
