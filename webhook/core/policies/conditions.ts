@@ -40,7 +40,7 @@ export const hasStatus = `object.metadata.?annotations[?'${statusAnnotation}'].h
 
 export const ofANetwork = 'not-of-a-network';
 
-/** Selects pods with a status too, although they are exempt, so that admission removes an earlier injection. */
+/** Also selects exempt pods that have a status, so that admission removes an earlier injection. */
 const unlessInjected = (expression: Cel): Cel => `${expression} || ${hasStatus}`;
 
 const osLabels = "['kubernetes.io/os', 'beta.kubernetes.io/os']";
@@ -56,7 +56,7 @@ const onWindows =
 
 const notOnTheHostNetwork = '!object.spec.?hostNetwork.orValue(false)';
 
-/** Whether the pod is of a network's DaemonSet: such a pod must not wait for its own network. */
+/** Whether the pod belongs to a network's DaemonSet: such a pod must not wait for its own network. */
 function ofNetwork({ daemonSets }: Pick<Policy, 'daemonSets'>): Cel {
   const names = [...daemonSets].sort().map((name) => `'${name}'`);
   return (
@@ -66,7 +66,10 @@ function ofNetwork({ daemonSets }: Pick<Policy, 'daemonSets'>): Cel {
   );
 }
 
-/** Whether the pod is exempt for no other reason: admission records this, because a policy may not know the DaemonSet. */
+/**
+ * Whether the pod is exempt only because it belongs to a network's DaemonSet. Admission records this, because the
+ * policy over the final pod may not know the DaemonSet.
+ */
 export const isRecorded = (policy: Pick<Policy, 'daemonSets'>): Cel =>
   allOf([notOnTheHostNetwork, `!${onWindows}`, ofNetwork(policy)]);
 
