@@ -9,7 +9,7 @@ export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 
 /** Times are in milliseconds. */
 export const defaultLimits = {
-  /** The longest time to the answer, including the wait for requests before it. */
+  /** The maximum time until the answer, including the wait for earlier requests. */
   bound: 5000,
   /** How long an answer is reused, even if the object does not exist. */
   remember: 1000,

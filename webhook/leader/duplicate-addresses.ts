@@ -12,11 +12,12 @@ import { lostEvent, recoveryEvents } from './lost-networks.ts';
 
 /**
  * Milliseconds between two searches. A duplicate counts only if two consecutive searches find it: if an address passes
- * from one pod to another on a different node, the new pod's status may arrive before the old pod's end.
+ * from one pod to another on a different node, the new pod's status may arrive before the watch reports that the old
+ * pod has ended.
  */
 const interval = 5000;
 
-/** Slots of the event queue that lost networks leave free for other reporters. */
+/** Slots of the event queue that events about lost networks leave free for other events. */
 const reserve = 100;
 
 type View = {

@@ -46,7 +46,7 @@ function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: 
   throw new Error(`expected an event of a watch, got ${JSON.stringify(text.slice(0, 80))}`);
 }
 
-/** Milliseconds. A watch that ends sooner, and without any event, counts as failed. */
+/** Milliseconds. A watch that ends sooner than this, and without any event, counts as failed. */
 const leastWatch = 1000;
 
 export interface WatchOptions<T> {

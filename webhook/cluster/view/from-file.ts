@@ -17,9 +17,9 @@ import { readYaml, YamlError } from '../../lib/yaml.ts';
 import type { ApiObject } from '../informer/object.ts';
 
 /**
- * The view of a cluster that a file of Kubernetes objects describes. When the file changes, the view keeps nothing but
- * the gate's own answers.
- * @param profile the profile of every namespace, instead of the namespace's label
+ * The view of a cluster that a file of Kubernetes objects describes. When the file changes, the view keeps only the
+ * gate's own answers.
+ * @param profile if given, replaces the label of every namespace
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
 export function viewOfFile(file: string, profile: string | undefined, listener: ReloadListener): ClusterView {

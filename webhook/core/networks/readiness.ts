@@ -95,7 +95,7 @@ export class Readiness {
     }
     const observedAt = staleSince(agent);
     if (observedAt !== undefined) {
-      const reason = `no container of its pod was started in the node's boot ${node.bootID}`;
+      const reason = `not all containers of its pod have started since the node's boot ${node.bootID}`;
       return { state: 'rebooted', pod: agent.name, reason, observedAt };
     }
     if (agent.ready) return { state: 'ready', pod: agent.name, reason: '', since: agent.readySince };

@@ -148,7 +148,7 @@ function replacedConflicts(profiles: Profile[]): string[] {
         .filter((profile) => containersReadBy(profile).includes(container))
         .map(
           (reader) =>
-            `profile "${reader.name}" reads container "${container}", which profile "${name}" takes out (proof.replaces)`,
+            `profile "${reader.name}" reads container "${container}", which profile "${name}" removes (proof.replaces)`,
         ),
     ),
   );

@@ -14,7 +14,7 @@ export interface NodeForProfile {
   /**
    * - `open`: the gate allows a new pod of the profile, and the node is schedulable;
    * - `try`: no proof has passed yet or proofs fail, and the gate allows the replacement as a probe now;
-   * - `unproved`: as `try`, but another pod probes the node now, and the gate allows only one at a time;
+   * - `unproved`: as `try`, but the gate allows no probe now: another pod probes the node, or a recent probe failed;
    * - `closed`: a DaemonSet is not ready, or the node is cordoned;
    * - `unreachable`: the node is gone, or its kubelet does not report.
    */
@@ -73,8 +73,8 @@ function passOn(
 export type OtherNodes = (pod: PodEvidence) => boolean;
 
 /**
- * The results are kept, so the function is valid only for the moment of its creation. It ignores free capacity: if the
- * other node is full, the replacement waits.
+ * The function reuses its results, so it is valid only for a short time. It ignores free capacity: if the other node is
+ * full, the replacement waits.
  */
 export function otherNodes(known: KnownCluster): OtherNodes {
   const { readiness, now } = known;

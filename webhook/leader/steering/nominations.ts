@@ -83,7 +83,7 @@ function outcomeOf(
   now: number,
 ): Outcome | undefined {
   if (pod === undefined || pod.leaving) return 'left';
-  // the watch may report the nomination later than the API server confirmed it
+  // until the watch reports the nomination, which the API server has confirmed, the version is unchanged
   const stands = pod.nominated === node || pod.version === before.version;
   return stands && now - at <= expiry ? undefined : 'ignored';
 }
