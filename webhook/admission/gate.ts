@@ -126,7 +126,7 @@ function refuse(
   about: ProfileScope,
 ): GateDecision {
   if (heldSince !== undefined && now - heldSince > maxHold) {
-    const warning = `allowed, because gate.maxHold is over: ${notReadyText(problem)}`;
+    const warning = `allowed, because gate.maxHold has passed: ${notReadyText(problem)}`;
     return decision('released', 'held-long-enough', { ...about, warnings: [warning] });
   }
   return mode === 'audit'

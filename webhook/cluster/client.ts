@@ -230,7 +230,7 @@ export class ApiClient {
     });
     // so that the next request uses new credentials
     if (status === 401) this.#access.refresh();
-    const credentials = `: the credentials of ${this.source} are missing, have expired, or are of another cluster: log in again`;
+    const credentials = `: the credentials of ${this.source} are missing, have expired, or belong to another cluster: log in again`;
     throw refusal(operation, status, said, status === 401 ? credentials : '');
   }
 

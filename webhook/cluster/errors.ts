@@ -71,7 +71,7 @@ export function unreachable(operation: string, server: string, error: unknown): 
   const why = message.includes(code) ? message : `${message} (${code})`;
   return new ClusterError(
     codeOf(code),
-    `cannot ${operation}: no answer of the API server at ${server}: ${why}`,
+    `cannot ${operation}: no answer from the API server at ${server}: ${why}`,
     { cause: error },
   );
 }

@@ -125,7 +125,7 @@ export class LeaderElector implements Leadership {
     } catch (error) {
       log.warn(
         { lease: name, err: error },
-        `the Lease was not released, and is free after ${this.#times.duration / 1000} s: ${messageOf(error)}`,
+        `the Lease was not released; another replica can take it after ${this.#times.duration / 1000} s: ${messageOf(error)}`,
       );
     }
   }
@@ -135,7 +135,7 @@ export class LeaderElector implements Leadership {
     if (leads === this.#reported) return;
     this.#reported = leads;
     const { name, identity, log } = this.#options;
-    log.info({ lease: name, identity }, leads ? 'this replica leads' : 'this replica does not lead any more');
+    log.info({ lease: name, identity }, leads ? 'this replica leads' : 'this replica no longer leads');
     for (const changed of this.#changed) changed();
   }
 }

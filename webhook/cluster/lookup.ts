@@ -61,7 +61,7 @@ export function lookup<O, T>(
       if (!signal.aborted) throw error;
       // this connection may be dead
       client.dropConnections();
-      const message = `${cannot(key)}: no answer of the API server within ${bound} ms`;
+      const message = `${cannot(key)}: no answer from the API server within ${bound} ms`;
       throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });
     } finally {
       places.give();

@@ -75,7 +75,7 @@ export class ObjectSplitter {
     if (this.#level === levels.events) return text.trim() === '' ? [] : [{ text, isCut: false }];
     this.#rest += text + place;
     if (this.#rest.length <= listEnvelopeBytes) return [];
-    throw new Error(`more than ${listEnvelopeBytes} bytes beside the items of a list`);
+    throw new Error(`more than ${listEnvelopeBytes} bytes besides the items of a list`);
   }
 
   /** @returns the list with 0 in place of each item @throws Error if the stream ended too early, or is not JSON */

@@ -107,7 +107,7 @@ function duplicateEvents(found: DuplicateAddress): Event[] {
     node: pod.node,
     note: fitNote(
       `address ${address} of ${of} is also that of pod ${nameOf(other)} on node ${other.node}, the ${which} one`,
-      '. Connections to it reach either pod. Find out which pod the network gave it to, and delete the other one, without --force',
+      '. Connections to it reach either pod. Find out to which pod the network assigned it, and delete the other one, without --force',
     ),
   });
   return [about(older, younger, 'younger'), about(younger, older, 'older')];

@@ -11,7 +11,7 @@ import { eventReasons, validatorContainer } from '../lib/names.ts';
 export const lostEvent = (pod: PodEvidence): Event => ({
   ...eventOf(
     pod,
-    `is lost: its readiness probe fails, so the pod gets no traffic from its Services. To see what the rechecks saw: kubectl -n ${pod.namespace} logs ${pod.name} -c ${validatorContainer}`,
+    `is lost: its readiness probe fails, so the pod gets no traffic from its Services. For the results of the rechecks: kubectl -n ${pod.namespace} logs ${pod.name} -c ${validatorContainer}`,
   ),
   type: 'Warning',
   reason: eventReasons.lost,

@@ -91,7 +91,7 @@ export async function watchOnce<O extends ApiObject, T>(
       events += 1;
     }
     if (events > 0 || performance.now() - opened >= Math.min(leastWatch, seconds * 500)) return;
-    throw failed(new Error('it ended the watch at once'));
+    throw failed(new Error('it ended the watch immediately'));
   } catch (error) {
     if (signal.aborted || !overdue.signal.aborted) throw error;
     client.dropConnections();

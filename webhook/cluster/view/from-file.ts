@@ -134,7 +134,7 @@ function add(state: ClusterState, object: KubernetesObject, file: string): void 
   try {
     adders[kind](state, object, name);
   } catch {
-    throw invalid(`${file}: ${kind} ${name} is not one as the API server writes it`);
+    throw invalid(`${file}: ${kind} ${name} does not have the form that the API server writes`);
   }
 }
 

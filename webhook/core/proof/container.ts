@@ -64,9 +64,9 @@ function startupProbe({ checks }: ProofPlan, port: number): object {
 }
 
 /**
- * The probe whose port is open unless the network is lost. Its three failures take at most three more tenths of an
- * interval, or three seconds if that is longer. After its start, a kubelet spreads its first probes over a period, so
- * the period is short.
+ * The probe whose port is open unless the network is lost. Its three failures add at most three tenths of an interval,
+ * or three seconds if that is longer. After its start, a kubelet spreads its first probes over a period, so the period
+ * is short.
  */
 function readinessProbe(interval: string, port: number): object {
   return {

@@ -39,8 +39,8 @@ export interface ProofPlan {
   /** The checks of our validator, in the order of the profiles. */
   checks: ProfileCheck[];
   /**
-   * The names of the checks, each once; `container` is a network's own validator, `continuous` stands for rechecks.
-   * Empty if nothing is proved.
+   * The names of the checks, each once; `container` is a network's own validator, `continuous` means rechecks. Empty if
+   * nothing is proved.
    */
   checkNames: string[];
   /** Whether nothing is proved because the network's own validator could only refuse, but `proof.mode` is `warn`. */

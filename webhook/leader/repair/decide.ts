@@ -147,7 +147,7 @@ function judge(
       why: `node ${node} gets one pod at a time, and another node is ready${because}`,
     };
   }
-  return { how, why: `node ${node} is ready, and a new pod finds out whether its network works` };
+  return { how, why: `node ${node} is ready, and a new pod shows whether its network works` };
 }
 
 /**

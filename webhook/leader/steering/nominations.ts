@@ -44,7 +44,10 @@ export class Nominations {
     return this.#keys.get(key)?.open.has(uid) === true;
   }
 
-  /** How many more pods of a key may be nominated if only the scheduler can judge them: each success adds one. */
+  /**
+   * How many more pods of a key may be nominated if only the scheduler can check their constraints: each success adds
+   * one.
+   */
   window(key: string): number {
     const { open, worked } = this.#keys.get(key) ?? { open: new Map(), worked: 0 };
     return 1 + worked - open.size;

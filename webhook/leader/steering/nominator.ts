@@ -107,7 +107,7 @@ export function nominator(client: ApiClient, options: Options): Work {
     for (const pod of waiting) {
       if (left === 0) return;
       if (pod.unverifiable && nominations.window(pod.key) <= 0) {
-        explain(pod, 'only the scheduler can judge its constraints: another pod of its owner is tried first');
+        explain(pod, 'only the scheduler can check its constraints: another pod of its owner is tried first');
         continue;
       }
       const placement = await place(pod, signal);
