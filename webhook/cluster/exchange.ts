@@ -12,8 +12,8 @@ export interface Call {
   timeout: number;
   signal?: AbortSignal | undefined;
   /**
-   * Returns the agent for a second attempt, for the case that the server has closed the reused connection. Set only for
-   * requests that change nothing, as in Go's `shouldRetryRequest` (net/http).
+   * Returns the agent for a second attempt, in case the server has closed the reused connection. Set only for requests
+   * that change nothing, as in Go's `shouldRetryRequest` (net/http).
    */
   renew?: (() => Agent) | undefined;
 }

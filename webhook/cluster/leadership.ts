@@ -25,7 +25,7 @@ const defaultTimes = {
 export interface LeaderElectorOptions {
   namespace: string;
   name: string;
-  /** The name of this process in the Lease. It is unique to this process. */
+  /** The name of this process in the Lease, unique for each process. */
   identity: string;
   log: Log;
   times?: typeof defaultTimes;

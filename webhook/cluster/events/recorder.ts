@@ -63,7 +63,7 @@ export class EventRecorder {
   }
 
   /**
-   * Queues an event, unless it was queued or written before: callers add an event again and again while its note is
+   * Queues an event, unless it was queued or written before: callers add an event repeatedly, as long as its note is
    * true. If the queue is full, the event is dropped.
    *
    * @returns whether it was queued

@@ -51,7 +51,7 @@ export class Informer<O extends ApiObject, T> {
   #isSynced = false;
   /** The resourceVersion from which to watch; undefined if all objects must be listed first. */
   #version: string | undefined;
-  /** How many lists and watches have failed since the last watch that worked. */
+  /** How many lists and watches have failed since a watch last worked. */
   #failures = 0;
   #tooLarge = new Set<string>();
   #stale = new AbortController();

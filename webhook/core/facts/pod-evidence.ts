@@ -33,7 +33,7 @@ export interface Controller {
   uid: string;
 }
 
-/** What a failed pod requires of a node, for finding another node for the pod's replacement. */
+/** What a failed or unready pod requires of a node, for finding another node for the pod's replacement. */
 export interface NodeRequired extends Required {
   /** The same for all pods with the same requirements and profiles. */
   kind: string;
@@ -50,8 +50,8 @@ export interface ShownPass {
 }
 
 /**
- * Our container, if it passed in this sandbox but is not ready any more (`proof.continuous`). The time and the versions
- * form a `Moment`.
+ * Our container, if it passed in this sandbox but is not ready (`proof.continuous`). The time and the versions form a
+ * `Moment`.
  */
 export interface Unready {
   /** Identifies the container's run; undefined until the kubelet reports the run as `started`. */

@@ -7,7 +7,8 @@
  * - `exempt`: it is not meant to run on the node;
  * - `rebooted`: the node rebooted, and its pod's status may still be from before the reboot;
  * - `failing`: its pod is Ready, but the proofs of pods on the node fail;
- * - `unproved`: its pod is Ready, but a profile requires a proof, and none has passed there since the pod started.
+ * - `unproved`: its pod is Ready, but a profile requires a proof, and none has passed there since its containers
+ *   started.
  *
  * The last two states come from the proofs of pods (`proof-status.ts`), the others from the DaemonSet (`readiness.ts`).
  */

@@ -22,8 +22,8 @@ export interface ProofStatus {
    * - `proved`: nothing counts against the network;
    * - `unproved`: no proof has passed there since the node was created or a container of the network's DaemonSets
    *   started;
-   * - `failing`: pods of at least two owners failed or got no sandbox, or two attempts of the asking pod's owner
-   *   failed, and no proof has passed since.
+   * - `failing`: pods of at least two owners failed, lost their network or got no sandbox, or two attempts of the
+   *   asking pod's owner failed, and no proof has passed since.
    */
   state: 'proved' | 'unproved' | 'failing';
   /** Why, as a text that changes only with the cause; empty for `proved`. */

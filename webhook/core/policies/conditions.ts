@@ -4,9 +4,9 @@ import { allOf, type Cel } from './cel.ts';
 import { markBeginning } from './left.ts';
 
 /*
- * The match conditions of the mutating webhook, the mutating policy, and the policy over the final pod. For exempt
- * pods, the API server calls none of them, so that these pods start even without a replica. Only the mutating policy
- * sees the pods of networks' DaemonSets.
+ * The match conditions of the mutating webhook, the mutating policy, and the policy over the final pod. For exempt pods
+ * without a status, the API server calls none of them, so that these pods start even without a replica. Only the
+ * mutating policy sees the pods of networks' DaemonSets.
  */
 
 /** A match condition of a webhook or a policy. */
@@ -73,7 +73,7 @@ function ofNetwork({ daemonSets }: Pick<Policy, 'daemonSets'>): Cel {
 export const isRecorded = (policy: Pick<Policy, 'daemonSets'>): Cel =>
   allOf([notOnTheHostNetwork, `!${onWindows}`, ofNetwork(policy)]);
 
-/** The match conditions. */
+/** The match conditions, without {@link leftByThePolicy}. */
 export function conditionsOf(policy: Pick<Policy, 'daemonSets' | 'proof'>): MatchCondition[] {
   const ownLabel = `object.metadata.?labels[?'${profileLabel}'].orValue('')`;
   const conditions = {

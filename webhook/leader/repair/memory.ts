@@ -78,7 +78,7 @@ const newOwner = new Owner('');
 export class RepairMemory {
   /**
    * The rate limits of the cluster, of each node, of each controller, and of each namespace with released pods. A
-   * bucket holds at most half of the tokens that it gets in a minute.
+   * bucket holds at most half of the tokens that it gets in a minute, rounded up.
    */
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #owners = new Map<string, Owner>();
