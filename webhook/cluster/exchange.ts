@@ -18,7 +18,7 @@ export interface Call {
   renew?: (() => Agent) | undefined;
 }
 
-/** The peer accepted a request, and has sent nothing since. */
+/** The peer is silent: nothing arrived within the timeout, or a watch did not end. */
 export class Silence extends Error {}
 
 const silence = (timeout: number): Silence => new Silence(`no byte for ${timeout} ms`);

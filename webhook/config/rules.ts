@@ -73,7 +73,7 @@ function annotationFaults({ annotations }: Profile, path: (string | number)[], r
   });
 }
 
-/** Checks `imageOf`: its container must exist in every pod to which the profile applies. */
+/** Checks `proof.container`. The container of `imageOf` must exist in every pod to which the profile applies. */
 function containerFaults({ when, proof }: Profile, path: (string | number)[]): Fault[] {
   const { checks, container, witness, continuous } = proof;
   if (container === undefined) return [];

@@ -17,7 +17,7 @@ export interface NetworkFacts {
 
 /** What may be missing in the data of the watches. */
 export interface Doubts {
-  /** Whether nodes, DaemonSets or pods are not listed yet, so that a missing pod of this DaemonSet proves nothing. */
+  /** Whether nodes, DaemonSets or pods are not listed yet, or too large to read: then a missing pod proves nothing. */
   notSynced(daemonSet: DaemonSetRef): boolean;
   /** Whether the list of this DaemonSet's pods may be older than the node, so that a missing pod proves nothing. */
   notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;

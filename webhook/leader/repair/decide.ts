@@ -33,7 +33,7 @@ export const skipTexts = {
   'no-controller': 'it has no controller that would recreate it: delete it and create it again',
   'unknown-controller':
     'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
-  'node-unreachable': 'its node does not report: look at the node',
+  'node-unreachable': 'its node is not Ready or does not report: look at the node',
   'node-not-ready':
     'its node is not ready for it, and no other node is: look at the DaemonSet of its network',
   'under-way': 'cni-gate could not delete it, and tries again: see the log of the leader',
