@@ -358,7 +358,7 @@ suite('failed proofs', () => {
     assert.deepEqual([headline, pods.passed], ['Not all is well: lost networks: 1.', 1]);
     const { verdict, since, why } = failedPods[0] ?? { why: '' };
     assert.deepEqual([verdict, since], ['lost', '2026-11-21T11:59:50Z']);
-    assert.match(why, /^its rechecks fail: kubectl -n shop logs web -c cni-gate-validator$/);
+    assert.match(why, /^its readiness probe fails: kubectl -n shop logs web -c cni-gate-validator$/);
     const events = new Map([['web-uid', eventOf('NotRecreated', 'said')]]);
     for (const [onFailure, expected] of [
       ['recreate', 'said'],

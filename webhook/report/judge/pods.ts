@@ -61,7 +61,7 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const stays = lost && !configuration.policy.recreatesLost(lost.profiles);
     const off = stays ? skipTexts.unready : notRepaired && `not in force: ${notRepaired}`;
     const repair = (!isOld && event?.note) || (off ?? undecided);
-    const log = `its rechecks fail: kubectl -n ${namespace} logs ${name} -c ${validatorContainer}`;
+    const log = `its readiness probe fails: kubectl -n ${namespace} logs ${name} -c ${validatorContainer}`;
     const why = seen ?? (lost ? log : (verdictText[verdict] ?? ''));
     return [{ namespace, name, node: node ?? null, verdict, since: textOf(since), why, repair }];
   };
