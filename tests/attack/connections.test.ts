@@ -85,7 +85,7 @@ test('1,000 clients that begin their TLS handshakes at the same time, again and 
   t.diagnostic(`${rounds} times`);
 });
 
-test('300 slow clients, that send a byte now and then or read no answer', async (t) => {
+test('300 slow clients that send a byte now and then, or never read an answer', async (t) => {
   const bytes = Buffer.from(head('/gate', 2000) + ' '.repeat(2000));
   await underAttack(t, async ({ server, signal }) => {
     const connections = new Connections(server);

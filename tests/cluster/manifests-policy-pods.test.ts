@@ -84,7 +84,7 @@ for (const { name, golden } of cases) {
   });
 }
 
-test('all cases but these are pods for the API server', () => {
+test('the API server accepts all other cases as pods', () => {
   assert.deepEqual(noPods, [
     'ephemeral-in-an-exported-pod',
     'keys-with-tilde-and-slash',
@@ -168,7 +168,7 @@ test('taken: repeated checks', async () => {
   await tryPod(cluster, tampered, logged);
 });
 
-test('refused: a readiness probe of rechecks that only log', async () => {
+test('refused: a readiness probe with rechecks that only log', async () => {
   const readinessProbe = watched.spec.initContainers?.[0]?.readinessProbe;
   const pod = changed(logged, (_, it) => Object.assign(it, { readinessProbe }));
   await assert.rejects(tryPod(cluster, tampered, pod), /has another readiness probe/);
@@ -181,7 +181,7 @@ test('taken: proof.mode warn, as the annotation says', async () => {
 for (const [what, change] of taken)
   test(`taken: ${what}`, () => tryPod(cluster, tampered, changed(plain, change)));
 
-test('an update of a pod is no matter of the policy', async () => {
+test('the policy ignores an update of a pod', async () => {
   await cluster.api.post('/api/v1/namespaces/tampered/pods', plain);
   await cluster.api.patch('/api/v1/namespaces/tampered/pods/web', {
     metadata: { annotations: { [statusAnnotation]: null } },

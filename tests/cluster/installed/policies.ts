@@ -99,7 +99,7 @@ export async function stored(cluster: Cluster, where: string, object: Pod): Prom
   }
 }
 
-/** Exemptions of which the policy's match conditions tell, so that nobody is asked about a pod without a status. */
+/** Exemptions that the policy's match conditions recognize: the pods get no status, and no webhook is called. */
 const unasked = ['not-opted-in', 'host-network', 'windows', 'opted-out'];
 
 export interface Comparison {
