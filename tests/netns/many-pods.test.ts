@@ -59,7 +59,7 @@ test(`${count} validators at once on one node, with roundTrip required: all pass
   assert.ok((seconds.at(-1) ?? 9) <= 2, `${seconds}`);
 });
 
-test(`${count} validators at once, with a policy that comes 3 s late: few connections, and all pass`, async (t) => {
+test(`${count} validators at once, with a policy that is enforced 3 s late: few connections, and all pass`, async (t) => {
   await using node = await Sandbox.make({ gateway: 'none' });
   await listen(node, 'node', { host: '::', tcp: [443, 53], manner: 'silent' });
   const rulesFor = (verdict: string): string => `table inet agent {

@@ -176,7 +176,7 @@ describe('targets', { concurrency: 4 }, () => {
 });
 
 describe('time', { concurrency: 3 }, () => {
-  test('a policy that comes 3 s late: the proof passes a second later', async () => {
+  test('a policy that is enforced 3 s late: the proof passes a second later', async () => {
     await using sandbox = await makeSandbox();
     const proof = begin(sandbox, { ...bothFamilies, timeout: '20s' });
     await proof.started;
@@ -188,7 +188,7 @@ describe('time', { concurrency: 3 }, () => {
     assert.ok(later >= 900 && later < 5000, `${later} ms`);
   });
 
-  test('a policy that is too strict as soon as it comes: targets count only at the same moment', async () => {
+  test('a policy that is too strict from the start: targets count only if all are right at the same moment', async () => {
     await using sandbox = await makeSandbox();
     const proof = begin(sandbox, { ...bothFamilies, timeout: '6s' });
     await proof.started;

@@ -18,7 +18,7 @@ const pods = { before: 30, since: 10 };
 /** The namespaces differ only in their name and in the label with which `shop` opted in. */
 const namespaces = ['shop', 'bare'];
 
-// cni-gate runs on two simulated nodes, because it would be away if it ran on the node that reboots
+// cni-gate runs on two simulated nodes, because it would be down if it ran on the node that reboots
 const { cluster, node, image } = await installedNode(installerImage());
 const history = new History(cluster, node.name);
 after(() => history.stop());
@@ -38,7 +38,7 @@ test('a node reboots while pods are made for it', async (t) => {
 /** @returns a summary for the test's output */
 async function reboot(prefix: string): Promise<string> {
   await node.powerCut();
-  // no kubelet runs on the node that would end the pods, and with a grace period of 0 none is needed
+  // no kubelet runs on the node to end the pods, but with a grace period of 0 none is needed
   for (const where of namespaces) await cluster.api.delete(podsOf(where));
   const [made, window] = await Promise.all([
     makePods(prefix, node.boot()),

@@ -75,7 +75,7 @@ test('a Deployment, a StatefulSet, a DaemonSet and a pod in a mesh', async (t) =
   assert.ok(Math.max(...memory) < 1000, `${memory} kB`);
 });
 
-test('the end of a pod takes no longer', async (t) => {
+test('a witness does not delay the end of its pod', async (t) => {
   const start = performance.now();
   await cluster.kubectl(['-n', 'mesh', 'delete', 'pod', 'pod', '--wait=true']);
   const seconds = (performance.now() - start) / 1000;
@@ -83,7 +83,7 @@ test('the end of a pod takes no longer', async (t) => {
   assert.ok(seconds < 10, `${seconds} s of a grace period of 30 s`);
 });
 
-test('without inbound rules nothing but the validator starts', async () => {
+test('without inbound rules, nothing but the validator starts', async () => {
   const annotations = { 'example.com/no-inbound-rules': '' };
   await cluster.apply(pod('lost', meshed, { namespace: 'mesh', annotations }));
   const lost = await api.until<FullPod>(
@@ -151,7 +151,7 @@ test(`${many} pods at once: when the next container starts`, async (t) => {
   }
 });
 
-test('after a reboot each pod is witnessed anew, or fails and is recreated by repair', async () => {
+test('after a reboot, each pod is witnessed again, or fails and is recreated by repair', async () => {
   await configure(cluster, replicas, { ...settings, repair: { mode: 'recreate' } });
   await node.powerCut();
   await node.boot();

@@ -54,7 +54,7 @@ test('comments stay where they are, and ours comes first', async (t) => {
   assert.match(braces, /\n {2}containers: \[\{name: app, image: a\}\] # the containers\n/);
 });
 
-test('an annotation that others set is written in its place', async (t) => {
+test('an annotation that is already set is changed in place', async (t) => {
   const config = `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
 profiles:
@@ -75,7 +75,7 @@ profiles:
   }
 });
 
-test('documents keep their order, with a line of dashes between', async (t) => {
+test('documents keep their order, with a line of dashes between them', async (t) => {
   const { yaml } = await reviewFiles(t, {
     'a.yaml': `# a\n${namespaceOf('shop', 'cilium')}---\n# nothing here\n---\n${pod('a')}`,
     'b.json': '{"apiVersion": "v1", "kind": "Secret", "data": {"x": 1.10}}\n{"kind": "None"}',

@@ -47,7 +47,7 @@ async function create(prefix: string): Promise<number> {
 
 const version = async (): Promise<string> => (await api.get<{ gitVersion: string }>('/version')).gitVersion;
 
-test('before: pods are injected by the webhook, and check has nothing to say', async () => {
+test('before: the webhook injects the proof, and check reports no problem', async () => {
   assert.match(await version(), /^v1\.35\./);
   await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
   await bringNetwork(cluster);

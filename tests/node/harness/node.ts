@@ -116,7 +116,7 @@ export class RealNode {
     closeSync(output);
     this.#process = child;
     const failed = once(child, 'exit').then(() => {
-      throw new Error(`${this.name} went off by itself:\n${readFileSync(log, 'utf8')}`);
+      throw new Error(`${this.name} shut down unexpectedly:\n${readFileSync(log, 'utf8')}`);
     });
     // the process also ends at a later power cut
     failed.catch(() => {});
