@@ -44,7 +44,7 @@ suite('what is issued', () => {
     return `${stdout}${stderr}`;
   }
 
-  test('openssl accepts it by the authority, for a server, by each name, and refuses it otherwise', () => {
+  test('openssl accepts it with the authority, for a server, under each name, and refuses it otherwise', () => {
     const { certificate } = serving;
     const trusted = stranger.certificate + authority.certificate;
     const forServers = ['-purpose', 'sslserver'];
@@ -92,7 +92,7 @@ suite('what is issued', () => {
   const issuedFor = (names: string[]): string[] =>
     namesIn(new X509Certificate(issueServing(authority, { names, days: 1, now }).certificate).subjectAltName);
 
-  test('DNS names and addresses are spelled in one way, and kept once; others are refused', () => {
+  test('DNS names and addresses are normalized and deduplicated; other names are refused', () => {
     const given = ['CNI-gate.ns.svc', 'cni-gate.ns.svc', 'localhost', '192.0.2.1', '2001:DB8:0::1'];
     const labels = ['a', 'b', 'c'].map((letter) => letter.repeat(63));
     const longest = [...labels, 'd'.repeat(61)].join('.');
@@ -108,7 +108,7 @@ suite('what is issued', () => {
       assert.throws(() => issuedFor(['localhost', name]), refusal('CNI_GATE_USAGE', /is neither/), name);
   });
 
-  test('a name inside a value of another kind is not read as a name', () => {
+  test('a name within a value of another type is not read as a name', () => {
     const line =
       'DNS:a.example, IP Address:192.0.2.1, URI:https://c.example, IP Address:2001:DB8:0:0:0:0:0:1';
     assert.deepEqual(namesIn(`${line}, DNS:d`), ['a.example', '192.0.2.1', '2001:db8::1', 'd']);
@@ -124,7 +124,7 @@ suite('a pair of certificate and key', () => {
   const sec1 = createPrivateKey(key).export({ type: 'sec1', format: 'pem' }) as string;
   const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
 
-  test('is accepted in each form that openssl writes; of a chain the first certificate counts', () => {
+  test('is accepted in each form that openssl writes; the first certificate of a chain counts', () => {
     for (const form of [key, sec1, parameters + sec1]) {
       const facts = checkPair(certificate + authority.certificate, form, now);
       assert.deepEqual(facts, { notBefore, notAfter, names });
@@ -211,7 +211,7 @@ suite('a certificate by a caBundle', () => {
   ];
   const cases: Case[] = [
     ['is accepted by the authority that signed it', leaf, own],
-    ['is accepted by that authority beside another', leaf, stranger.certificate + own],
+    ['is accepted by that authority in a bundle with another', leaf, stranger.certificate + own],
     ['is accepted by itself in the bundle', leaf, leaf],
     ['is accepted over intermediates', chain, own],
     ['is accepted over intermediates in any order', deep + upper.certificate + lower.certificate, own],
@@ -223,7 +223,7 @@ suite('a certificate by a caBundle', () => {
     ['is refused without a caBundle', leaf, undefined, /^there is no caBundle$/],
     ['is refused by an empty caBundle', leaf, ' \n', /^there is no caBundle$/],
     ['is refused by a caBundle that is not PEM', leaf, 'hello', /^the caBundle cannot be read: /],
-    ['is refused where there is none', '', own, /^the certificate cannot be read: /],
+    ['is refused if there is none', '', own, /^the certificate cannot be read: /],
     ['is refused after its period', leaf, own, /in force from .* only$/, later(91)],
     ['is refused before its period', leaf, own, /in force from .* only$/, later(-1)],
     ['is refused if only its common name fits', nameless.certificate, own, /is for no name, not for/],

@@ -122,7 +122,7 @@ suite('decidePlacement', () => {
     assert.deepEqual(reasons, ['absent', 'not-synced']);
   });
 
-  test('refuses if any DaemonSet of a profile is not ready, but for those that exempt the node', () => {
+  test('refuses if any DaemonSet of a profile is not ready, except those that do not select the node', () => {
     const apply = (given: { agent?: boolean; slow?: boolean }) => {
       const readiness = clusterWith({ n1: undefined });
       for (const name of ['agent', 'slow'] as const) {
@@ -281,7 +281,7 @@ suite('decodePlacement', () => {
   });
 });
 
-test('a pod that is bound shows no refusal, whatever its condition says', () => {
+test('a bound pod counts as not refused, whatever its condition says', () => {
   const message = `admission webhook "bindings.cni-gate.io" denied the request: ${refusal}`;
   const refusedIf = (status: string) => {
     const conditions = [
