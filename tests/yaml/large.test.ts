@@ -38,7 +38,7 @@ suite('one List, as kubectl get --all-namespaces --output json prints it', () =>
       assert.ok(least * 2 ** 20 < 700e6, `${least} MiB`);
     });
 
-  test('6,000 workloads with too little memory: it ends with an error, not with an abort', (t) => {
+  test('6,000 workloads with too little memory end with an error, not with an abort', (t) => {
     const { status, stderr } = reviewed(t, 6000, 'text', ['--max-old-space-size=128']);
     assert.equal(status, 2, stderr);
     assert.match(stderr, /review accepts [\d.]+ MiB of input in total.*--max-old-space-size/);

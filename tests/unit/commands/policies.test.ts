@@ -62,7 +62,7 @@ test('the order of keys in the file does not matter, as Helm sorts them', () => 
   assert.equal(given, ofHelm);
 });
 
-test('texts of the configuration stay as they are', () => {
+test('texts from the configuration stay unchanged', () => {
   const when = { container: 'web', args: ['--in=variables.inits'] };
   const text = printed({ profiles: [{ name: 'own', when, proof: { checks: [] } }] });
   assert.match(text.replaceAll(/\s+/g, ' '), /"--in=variables\.inits"/);

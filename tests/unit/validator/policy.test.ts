@@ -136,7 +136,7 @@ for (const [what, how, result] of rows) {
   });
 }
 
-test('what was seen: only the problem that explains the others, and once', async () => {
+test('what was seen: only the problem that explains the others, and only once', async () => {
   const slow: Network = (address) => (address === server ? ['connected', 1000] : 'icmp');
   const { seen } = await prove(blocked, allowed, slow);
   assert.equal(seen, 'ICMP 3/3 from 10.0.0.254 for the allowed 10.0.0.53:53');
@@ -144,7 +144,7 @@ test('what was seen: only the problem that explains the others, and once', async
     address === server ? ['connected', 1] : undefined,
   );
   assert.equal(both.seen, 'a connection to the blocked 10.0.0.1:443');
-  // all dials of an attempt are answered at the same time
+  // all dials of an attempt are answered simultaneously
   const late = await prove(blocked, [], (_, at) => ['connected', 1000 - (at % 1000)]);
   assert.equal(late.seen, 'a connection to the blocked 10.0.0.1:443');
 });
