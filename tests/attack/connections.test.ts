@@ -67,7 +67,7 @@ test(`${idle.toLocaleString('en')} idle TLS connections`, async (t) => {
   assert.ok(left <= 1100, `${left} connections are left`);
 });
 
-test('1,000 clients that begin their TLS handshakes at the same time, again and again', async (t) => {
+test('1,000 clients that repeatedly begin their TLS handshakes at the same time', async (t) => {
   const hello = await clientHello();
   let rounds = 0;
   await underAttack(t, async ({ server, signal }) => {

@@ -1,4 +1,6 @@
-/** `npm run bench validator`: the validator's time to the verdict, memory and file size, and 110 pods at once. */
+/**
+ * `npm run bench validator`: the validator's time to the verdict, memory and file size, and 110 pods at the same time.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

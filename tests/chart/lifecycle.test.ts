@@ -42,7 +42,7 @@ const deploy = (command: string, from: string, more: string[] = []): Promise<str
     values,
   );
 
-/** A copy of the chart that stands for the previous release: it has another version, and so another image tag. */
+/** A copy of the chart that represents the previous release: it has another version, and so another image tag. */
 function previousChart(): string {
   const copy = join(mkdtempSync(join(tmpdir(), 'chart-')), 'cni-gate');
   cpSync(chart, copy, { recursive: true });

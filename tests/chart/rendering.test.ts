@@ -155,7 +155,7 @@ const variants: Variant[] = [
     kustomization: { overlay: 'strict', components: ['policies', 'proof-only'] },
   },
   {
-    name: 'every option at once',
+    name: 'all options together',
     values: {
       mode: 'permissive',
       certificates: 'cert-manager',

@@ -20,7 +20,7 @@ const rate = 50;
 const repairs = 'cni_gate_certificate_repairs_total';
 const cluster = await startCluster({ own: true });
 const installation = await Installation.make(cluster);
-/** Starts a replica that does not drain: when it ends here, nobody calls it. */
+/** Starts a replica that does not drain: when it ends here, no client calls it. */
 const replica = (host: string, access = installation.access): Replica =>
   installation.replica(host, ['--drain-delay', '0s', '--drain-timeout', '1s'], access);
 let [one, other] = [replica('10.254.1.1'), replica('10.254.1.2')];
@@ -146,7 +146,7 @@ test('a deleted webhook configuration is logged once, and its caBundle is writte
   assert.equal(one.lines.slice(lines).filter(({ msg }) => /does not exist/.test(String(msg))).length, 1);
 });
 
-test('replicas wait for an API server that is down at their start; one that gets SIGTERM meanwhile ends at once', async (t) => {
+test('replicas wait for an API server that is down at their start; one that gets SIGTERM meanwhile ends immediately', async (t) => {
   await Promise.all([one.end(), other.end()]);
   await cluster.components['kube-apiserver'].stop();
   [one, other] = [replica('10.254.1.1'), replica('10.254.1.2')];

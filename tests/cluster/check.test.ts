@@ -254,7 +254,7 @@ suite('installed', () => {
   });
 
   // Replicas would correct some of these faults. After they end, their pods still read Ready: nothing probes them here.
-  test('faults of every kind at once, with no replica to correct them', async () => {
+  test('faults of every kind together, with no replica to correct them', async () => {
     const admission = '/apis/admissionregistration.k8s.io/v1';
     await setProof({ allowOptOut: false });
     await endAll();

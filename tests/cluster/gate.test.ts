@@ -68,7 +68,7 @@ suite('the gate on a real control plane', () => {
   });
 
   test('a new node without its DaemonSet pod gets pods when it has one', async () => {
-    // the agent's pod exists at once, but stays Pending because kwok does not run this node
+    // the agent's pod exists immediately, but stays Pending because kwok does not run this node
     await apply(daemonSet('slow', { nodeSelector: { slow: 'yes' } }));
     await scene.configure(['agent', 'slow']);
     await addNode(cluster, 'n2', { labels: { slow: 'yes' }, kwok: false });

@@ -57,7 +57,7 @@ after(() => clearInterval(heartbeats));
 /** How many seconds a step may take: 35, and more on a busy machine. */
 const patience = 150;
 
-/** How many calls run at once before the death: the API server keeps a connection for each, for 90 s. */
+/** How many calls run at the same time before the death: the API server keeps a connection for each, for 90 s. */
 const atOnce = 8;
 for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length: atOnce }, create));
 

@@ -19,7 +19,7 @@ import { apply, applyOwn, byPolicy, policyName, tryPod } from './installed/overl
 import type { RunningPod } from './installed/pod.ts';
 import { bringNetwork, calls, initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
-/* A MutatingAdmissionPolicy injects the proof: without a server of cni-gate, beside one, and during its outages. */
+/** A MutatingAdmissionPolicy injects the proof: without a cni-gate server, with one, and during its outages. */
 
 const cluster = await startCluster();
 const { api } = cluster;

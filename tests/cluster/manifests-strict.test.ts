@@ -57,7 +57,7 @@ async function makeQuota(name: string, spec: object): Promise<void> {
   );
 }
 
-test('a ResourceQuota that asks for requests and limits admits injected pods, in their QoS class', async () => {
+test('a ResourceQuota that requires requests and limits admits injected pods, in their QoS class', async () => {
   await makeQuota('budget', {
     hard: { 'requests.cpu': '4', 'requests.memory': '4Gi', 'limits.cpu': '4', 'limits.memory': '4Gi' },
   });

@@ -299,7 +299,7 @@ test('if the leader is killed while it repairs 50 pods, the next one continues, 
   t.diagnostic(
     `${before} were deleted before, all ${((performance.now() - killed) / 1000).toFixed(1)} s after`,
   );
-  // audit records come a moment later, and those of five requests whose client was killed may lack a status
+  // audit records are written a moment later, and those of five requests whose client was killed may lack a status
   await eventually(async () => assert.ok(deleted('many').length >= 45));
   const recorded = deleted('many');
   assert.deepEqual(recorded, [...new Set(recorded)]);

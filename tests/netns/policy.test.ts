@@ -40,7 +40,7 @@ for (const family of ['ipv4', 'ipv6'] as const) {
   bothFamilies.allowed.push(...ofNode(family).allowed);
 }
 
-/** Replaces the node's rules at once, as a policy agent does. */
+/** Replaces the node's rules in one transaction, as a policy agent does. */
 async function enforce(sandbox: Sandbox, rules: string, hook = 'input'): Promise<void> {
   const where = hook === 'output' ? 'pod' : 'node';
   const chain = `chain c {\n type filter hook ${hook} priority 0\n ${rules}\n }`;
@@ -94,8 +94,8 @@ describe('a policy in each state, for both families', { concurrency: 4 }, () => 
       'tcp dport 443 tcp flags syn / syn,ack numgen inc mod 4 != 0 drop',
       'policy-not-in-force',
     ],
-    // A rate of one packet a second is no such case: it blocks all packets for a second, so the check may pass (in 3 of
-    // 12 runs with the default burst of 5 packets).
+    // One packet a second is not tested: it blocks all packets for a second, so the check may pass (in 3 of 12 runs
+    // with the default burst of 5 packets).
     [
       'a policy that drops all but two packets a second',
       'tcp dport 443 tcp flags syn / syn,ack limit rate over 2/second burst 1 packets drop',

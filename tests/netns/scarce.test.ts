@@ -71,7 +71,7 @@ test('a program that was suspended during its time: starved, not failed', async 
   assert.match(log, /roundTrip IPv4 could not be proved \(starved\).* and no processor time for 2\.\d s/);
 });
 
-test('/proc cannot be read: one clear sentence at once, and checks without it pass', async () => {
+test('/proc cannot be read: one clear sentence immediately, and checks without it pass', async () => {
   await using sandbox = await Sandbox.make({ gateway: 'by-link-route' });
   const captured = { listeners: [15_001], outbound: 15_001, connect: ['192.0.2.2:1404'], timeout: '10s' };
   const checks = [...way('10s'), { profile: 'ambient', captured }];

@@ -94,7 +94,7 @@ const faults: Record<string, (pod: Pod) => Promise<() => Promise<unknown>>> = {
     await run('ip', ['link', 'set', 'thief0', 'master', 'cni0', 'up']);
     await run('ip', ['-n', 'thief', 'link', 'set', 'eth0', 'up']);
     await run('ip', ['-n', 'thief', 'address', 'add', `${status.podIP}/24`, 'dev', 'eth0']);
-    // the new pod announces itself again and again, as a pod with traffic does
+    // the new pod announces itself repeatedly, as a pod with traffic does
     const announce = 'while :; do echo >/dev/udp/10.244.0.1/9; ip neigh flush all; sleep 0.2; done';
     const traffic = run('ip', ['netns', 'exec', 'thief', 'timeout', '60', 'bash', '-c', announce]).catch(
       () => {},
@@ -111,7 +111,7 @@ const faults: Record<string, (pod: Pod) => Promise<() => Promise<unknown>>> = {
 };
 
 for (const [name, breakIt] of Object.entries(faults)) {
-  test(`${name}: the pod leaves its Service, and comes back`, async (t) => {
+  test(`${name}: the pod leaves its Service, and returns`, async (t) => {
     const { pod, others } = await choose();
     const events = await networkEvents();
     client.count();

@@ -35,7 +35,7 @@ await makeNamespace(cluster, 'mesh', { [profileLabel]: 'linkerd.seen' });
 await makeNamespace(cluster, 'plain', { [profileLabel]: 'seen' });
 await makeNamespace(cluster, 'unseen', { [profileLabel]: 'unseen' });
 
-/** A container that ends at once with exit code 0, because it only prints the validator's help. */
+/** A container that ends immediately with exit code 0, because it only prints the validator's help. */
 const ends = [{ name: 'app', image: validatorImage, imagePullPolicy: 'Never', args: ['validate', '--help'] }];
 /** Selects the only node that has a kubelet. */
 const here = { nodeSelector: { 'kubernetes.io/hostname': node.name } };
@@ -126,7 +126,7 @@ test('Jobs and CronJobs complete', async () => {
   await api.delete('/apis/batch/v1/namespaces/plain/cronjobs/cron');
 });
 
-test(`${many} pods at once: when the next container starts`, async (t) => {
+test(`${many} simultaneous pods: when the next container starts`, async (t) => {
   // pods of `plain` have a witness; those of `unseen` have none, so their validator ends before the next container starts
   for (const namespace of ['unseen', 'plain']) {
     const names = Array.from({ length: many }, (_, index) => `at-once-${index}`);

@@ -13,13 +13,13 @@ import { folder } from '../support/folder.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
 import { open, startServer, type TestServer } from '../support/running-server.ts';
 
-/** Waits for the effect of a reload. Fails with the server's log if the effect does not come. */
+/** Waits for the effect of a reload. Fails with the server's log if there is no effect. */
 async function eventually(server: TestServer, check: () => Promise<boolean> | boolean): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (await check()) return;
     await sleep(20);
   }
-  assert.fail(`did not come; logged:\n${server.lines.map((line) => JSON.stringify(line)).join('\n')}`);
+  assert.fail(`there was no effect; logged:\n${server.lines.map((line) => JSON.stringify(line)).join('\n')}`);
 }
 
 const body = (): string => JSON.stringify(recorded('pod-deployment-web'));

@@ -28,11 +28,11 @@ const counted = async (server: TestServer): Promise<number> =>
 
 for (const [name, request, answer] of [
   [
-    'a path that is no URL',
+    'a path that is not a URL',
     'POST /% HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}',
     /^HTTP\/1.1 400 [^{]*\{"code":"CNI_GATE_HTTP","message":"expected a path such as \/mutate, got \/%, which is no URL"\}$/,
   ],
-  ['something else than HTTP', 'hello\r\n\r\n', /^HTTP\/1.1 400 /],
+  ['something other than HTTP', 'hello\r\n\r\n', /^HTTP\/1.1 400 /],
   [
     'two lengths',
     'POST /mutate HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',

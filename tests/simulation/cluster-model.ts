@@ -141,7 +141,9 @@ export class Cluster {
 
   // controllers
 
-  /** A ReplicaSet replaces a deleted pod at once. A StatefulSet creates a pod once all lower ordinals have passed. */
+  /**
+   * A ReplicaSet replaces a deleted pod immediately. A StatefulSet creates a pod once all lower ordinals have passed.
+   */
   #control(owner: Owner): void {
     const isOrdered = owner.kind === 'StatefulSet';
     const own = [...this.pods].filter((pod) => pod.owner === owner && (isOrdered || !pod.leaving));

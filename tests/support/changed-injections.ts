@@ -160,7 +160,7 @@ export const refused: readonly Refused[] = [
   }),
   ...because(/is not as cni-gate writes it/, {
     'the annotation is not JSON': status(() => 'yes'),
-    'the annotation goes on after the checks': status((text) => text.replace(/}$/, ',"a":1}')),
+    'the annotation continues after the checks': status((text) => text.replace(/}$/, ',"a":1}')),
     'the annotation ends as without checks': status((text) => text.replace(/}$/, ',"checks":[]}')),
     'text that ends as without checks': status(() => 'x"checks":[]}'),
     'a profile of the annotation is not that of the label': endOfStatus(
@@ -215,7 +215,7 @@ export const refused: readonly Refused[] = [
     'addresses of another field': takesFrom(env.podIPs, 'status.hostIPs'),
     'addresses of the node from another field': takesFrom(env.nodeIPs, 'status.podIPs'),
     'networks of another annotation': takesFrom(env.networks, "metadata.annotations['x']"),
-    'a variable of its own is gone': (_, { env: all }) => all?.splice(1, 1),
+    'one of its own variables is missing': (_, { env: all }) => all?.splice(1, 1),
     ...Object.fromEntries(variables.map((name) => [`variable ${name}`, adds(name)])),
   }),
   ...because(/has other volumes/, {
@@ -285,7 +285,7 @@ export const refusedWithRechecks: readonly Refused[] = [
     'readiness at a port with more digits': readiness({ tcpSocket: { port: 1404 } }),
     'readiness of another host': readiness({ tcpSocket: { port: 14_041, host: '127.0.0.1' } }),
     "readiness by Istio's agent": readiness({ tcpSocket: null, httpGet: { port: 15_020, scheme: 'HTTP' } }),
-    'readiness that comes later': readiness({ initialDelaySeconds: 60 }),
+    'readiness with a delay': readiness({ initialDelaySeconds: 60 }),
     'readiness once an hour': readiness({ periodSeconds: 3600 }),
     'readiness that waits longer': readiness({ timeoutSeconds: 2 }),
     'readiness only after a second success': readiness({ successThreshold: 2 }),

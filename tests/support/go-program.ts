@@ -16,7 +16,7 @@ export class GoProgram {
     this.path = join(cacheHome(), `${name}-${version}`, name);
   }
 
-  /** Builds the program unless it is there already. A build needs the network. */
+  /** Builds the program unless it exists. A build needs the network. */
   async build(): Promise<void> {
     if (existsSync(this.path)) return;
     console.error(`Building ${this.#source}, once: up to 3 minutes on two cores.`);

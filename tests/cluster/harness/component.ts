@@ -60,7 +60,7 @@ export class Component {
     await this.#end('SIGTERM');
   }
 
-  /** Ends the component at once, as a power cut would. */
+  /** Kills the component, as a power cut would. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }

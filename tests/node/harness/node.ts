@@ -123,7 +123,7 @@ export class RealNode {
     await Promise.race([failed, this.#ready()]);
   }
 
-  /** Ends everything on the node at once. */
+  /** Kills everything on the node. */
   async powerCut(): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;

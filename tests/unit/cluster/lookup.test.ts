@@ -91,14 +91,14 @@ suite('requests to the API server for single objects', () => {
     assert.ok(most <= defaultLimits.inFlight, `${most} at a time`);
   });
 
-  test('a request that is not sent within its bound is refused', async (t) => {
+  test('a request that cannot be sent within the time limit is refused', async (t) => {
     const { ask, count } = await lookup(t, silent, { inFlight: 1, bound: 300 });
     const settled = await Promise.allSettled(names(5).map(ask));
     assert.ok(count('limited') >= 3, 'some are refused');
     assert.equal(codesOf(settled).length, 5);
   });
 
-  test('no answer, or one that comes byte by byte, is an error within the bound', async (t) => {
+  test('no answer, or one that arrives byte by byte, is an error within the time limit', async (t) => {
     const sockets = new Set<unknown>();
     const { api, ask } = await lookup(
       t,

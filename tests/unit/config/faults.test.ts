@@ -48,7 +48,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
         '3: proof.mode: must be one of enforce, warn, is "strict"',
       ],
       [
-        'resources that are no quantities',
+        'resources that are not quantities',
         'proof:\n  resources:\n    requests: {cpu: lots, memory: -1Mi, gpu: 1}\n',
         `5: proof.resources.requests.gpu: ${unknown('cpu, memory, ephemeral-storage')}`,
         '5: proof.resources.requests.cpu: "lots" is not allowed (as in a pod, such as 50m or 64Mi)',
@@ -124,12 +124,12 @@ suite('a wrong configuration is refused with its file, line, path and what is al
     ['a key twice', 'kind: Twice\n', '3:1: not YAML: Map keys must be unique'],
     ['aliases that expand too much', aliases(12), '1:1: not YAML: the aliases stand for too many values'],
   ] as const) {
-    test(`${what} is no YAML`, () =>
+    test(`${what} is not YAML`, () =>
       assert.ok(refusal(text).startsWith(`CNI_GATE_CONFIG_SYNTAX\ncni-gate.yaml:${message}`)));
   }
 });
 
-/** Lists of ten aliases each, in which every alias stands for the list before. */
+/** Lists of ten aliases each, in which every alias refers to the previous list. */
 function aliases(levels: number): string {
   const lines = Array.from({ length: levels }, (_, index) => {
     const inner = index === 0 ? 'x' : `*l${index - 1}`;
@@ -167,7 +167,7 @@ suite('a wrong check is refused', () => {
         `.redirect.asUser: must be >= 1, is 0 ${orId}`,
       ),
       check(
-        'targets that are no addresses',
+        'targets that are not addresses',
         '{redirect: {listen: 1, connect: ["192.0.2.999:1", "[::1]:99999"]}}',
         '.redirect.connect[0]: "192.0.2.999:1" is no address and port',
         '.redirect.connect[1]: "[::1]:99999" is no address and port',
@@ -264,7 +264,7 @@ suite('a wrong profile is refused', () => {
         ],
       ),
       [
-        'rechecks that fail at once, and do something unknown',
+        'rechecks with too few failures and an unknown action',
         'proof: {witness: kubelet, continuous: {failures: 2, onFailure: delete}}\n',
         '.proof.continuous.failures: must be >= 3, is 2 (How many consecutive rechecks must fail before the network counts as lost.)',
         '.proof.continuous.onFailure: must be one of log, unready, recreate, is "delete"',

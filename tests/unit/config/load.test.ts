@@ -45,7 +45,7 @@ suite('a valid configuration', () => {
     assert.deepEqual([steer.mode, repair.mode], ['off', 'off']);
   });
 
-  test('false is no mode, and a label may be yes or off', () => {
+  test('false is not a mode, and a label may be yes or off', () => {
     assert.throws(() => parseConfiguration(`${head}repair: {mode: false}\n`, 'c.yaml'), /repair\.mode/);
     const when = '{labels: {mesh: yes}, annotations: {mesh: off}}';
     const { profiles } = parseConfiguration(`${head}profiles: [{name: own, when: ${when}}]\n`, 'c.yaml');

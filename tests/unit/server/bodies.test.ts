@@ -21,7 +21,7 @@ function server(t: TestContext) {
   return {
     bodies,
     stopped,
-    /** Makes a call. Without a size, its body comes in chunks. @returns the request, and a promise of its result */
+    /** Makes a call. Without a size, its body is sent in chunks. @returns the request, and a promise of its result */
     call(size?: number, isKnown = false, handler = async (text: Buffer) => String(text)) {
       const headers = size === undefined ? {} : { 'content-length': String(size) };
       const request = Object.assign(new PassThrough(), { headers });

@@ -9,7 +9,7 @@ const { untilPassed } = await import('../../../validator/simultaneous.ts');
 
 /* The check `policy` over a simulated network, whose answers depend on the time of a dial. */
 
-/** How a dial ends; undefined if it never ends. An error that is not `reset` or `no route` comes by ICMP. */
+/** How a dial ends; undefined if it never ends. An error other than `reset` or `no route` comes from ICMP. */
 type End = 'connected' | 'reset' | 'icmp' | 'old kernel' | 'no route' | undefined;
 
 /** The end of a dial to an address, and after how many milliseconds it comes. */

@@ -160,7 +160,7 @@ test('a run after a pass whose recheck fails: the port stays closed', async () =
   address = undefined;
   const [[, count, end]] = await after({ failures: 0, readiness: -1, startup: -1 });
   assert.match(count ?? '', /^recheck failed \(1 of 3\)/);
-  // the next recheck comes soon, because it is not known yet whether the network works
+  // the next recheck follows soon, because it is not known yet whether the network works
   assert.equal(end, rests(2000, { failures: 1, readiness: -1, startup: -1 }));
 
   acts = [];

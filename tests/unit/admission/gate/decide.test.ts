@@ -204,7 +204,7 @@ const outcome = async (body: object, more: Partial<GateView> = {}) => {
 };
 
 suite('gate', () => {
-  test('asks for the pod of a Binding by its UID', async () => {
+  test('looks up the pod of a Binding by its UID', async () => {
     const asked: string[][] = [];
     const pods = {
       pod: (...names: [string, string, string, string?]) => {
@@ -216,7 +216,7 @@ suite('gate', () => {
     assert.deepEqual(asked, [['shop', 'web-0', 'u1']]);
   });
 
-  test('reads a pod with spec.nodeName from the request and asks for no other', async () => {
+  test('reads a pod with spec.nodeName from the request, and looks up no other', async () => {
     const annotations = { 'cni-gate.io/status': '{"profiles":["mesh"]}' };
     const mirror = { ...annotations, 'kubernetes.io/config.mirror': 'x' };
     const pods = { pod: () => assert.fail('asked') };

@@ -151,7 +151,7 @@ suite('the ids of a proof', () => {
     ['an annotation before a container', { annotation: '4', second: { runAsUser: 2 } }, 4],
     ["the pod's annotation before the namespace's", { annotation: '4', ofNamespace: '5' }, 4],
     ["an empty annotation is none: the namespace's", { annotation: '', ofNamespace: '5' }, 5],
-    ['an annotation that is no id', { annotation: 'x', second: { runAsUser: 2 } }, 2],
+    ['an annotation that is not an ID', { annotation: 'x', second: { runAsUser: 2 } }, 2],
     ['an annotation that is root', { annotation: '0' }, 7],
     ['an annotation below 0', { annotation: '-1' }, 7],
     ['an annotation above what Kubernetes takes', { annotation: '2147483648' }, 7],

@@ -413,7 +413,7 @@ suite('a failed pod of a StatefulSet', () => {
   const ordered = set('OrderedReady');
 
   for (const [what, read] of [
-    ['one after the other', ordered],
+    ['one after another', ordered],
     ['in an order that may not be read', [403, status(403, 'Forbidden', 'no')]],
     ['in an unknown order: another StatefulSet has its name', set('Parallel', 'another')],
   ] as const) {
