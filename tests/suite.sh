@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: npm run suite NAME [-- OPTIONS]
 #
-# The suites besides `npm test`. tests/README.md says what each needs: most need root. alerts attack [--nightly] arm64
-# calico chart cluster [FILE ...] dashboard image netns node [FILE ...] package yaml
+# The suites besides `npm test`. tests/README.md says what each needs: most need root.
+#   alerts attack [--nightly] arm64 calico chart cluster [FILE ...] dashboard image netns node [FILE ...] package yaml
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1-}
