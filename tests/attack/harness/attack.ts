@@ -16,7 +16,7 @@ let attackers: ControlGroup | undefined;
 /** How long an attack lasts, in milliseconds. `CNI_GATE_ATTACK_SECONDS` sets another duration. */
 export const duration = 1000 * Number(process.env.CNI_GATE_ATTACK_SECONDS ?? 4);
 
-/** The maximum of memory in bytes: 80 % of the container's limit. */
+/** The maximum memory use in bytes: 80 % of the container's limit. */
 const mostMemory = 0.8 * containerMemory;
 /** The longest time, in milliseconds, for which the server may be blocked. */
 const mostBlocked = 200;

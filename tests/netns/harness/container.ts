@@ -93,7 +93,7 @@ function watch(child: ChildProcess, log: string): RunningContainer {
   const started = new Promise<void>((resolve, reject) => {
     ready?.on('data', () => resolve());
     child.once('error', reject);
-    child.once('close', () => reject(new Error(`the container was not made:\n${written}`)));
+    child.once('close', () => reject(new Error(`the container was not created:\n${written}`)));
   });
   const ended = new Promise<ContainerEnd>((resolve, reject) => {
     child.once('error', reject);
