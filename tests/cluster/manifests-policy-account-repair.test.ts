@@ -204,7 +204,7 @@ suite('a pod may be released', () => {
   const ofJob = (more: FailedPod = {}): Promise<Stored> =>
     failed({ owner: 'batch/v1 Job', labels: { [profileLabel]: 'cilium', a: 'b', ...jobLabels }, ...more });
 
-  test('from its Job by its labels, and is deleted then even if it passes', async () => {
+  test('from its Job by its labels, and then deleted even if it passes', async () => {
     const { metadata } = await ofJob();
     const released = await api.patch<Stored>(`${pods}/${metadata.name}`, release);
     assert.deepEqual(released.metadata.labels, { [profileLabel]: 'cilium', a: 'b' });
@@ -215,7 +215,7 @@ suite('a pod may be released', () => {
     await remove(passed);
   });
 
-  test('if its network is lost, and is deleted then even if it recovers', async () => {
+  test('if its network is lost, and then deleted even if it recovers', async () => {
     const { metadata } = await ofJob(witness(false));
     await api.patch<Stored>(`${pods}/${metadata.name}`, release);
     const statuses = [{ name: 'cni-gate-validator', image: 'i', imageID: '', restartCount: 0 }];
@@ -225,7 +225,7 @@ suite('a pod may be released', () => {
     await remove(recovered);
   });
 
-  test('and does not count as released while it has a controller, whatever its annotation says', async () => {
+  test('but does not count as released while it has a controller, whatever its annotation says', async () => {
     const passed = { ...proof(0, 95), annotations: { [releasedAnnotation]: 'j' } };
     await refused(remove(await ofJob(passed)));
     await refused(remove(await failed(passed)));

@@ -158,9 +158,9 @@ for (const [from, cases] of [
   }
 }
 
-test('taken: the kubelet as witness', () => tryPod(cluster, tampered, witnessed));
+test('accepted: the kubelet as witness', () => tryPod(cluster, tampered, witnessed));
 
-test('taken: repeated checks', async () => {
+test('accepted: repeated checks', async () => {
   for (const interval of ['2m', '9999ms', '1h']) {
     const profile = { name: 'often', proof: { witness: 'kubelet', continuous: { interval } } };
     await tryPod(cluster, tampered, injected('cilium.often', {}, [profile]));
@@ -174,12 +174,12 @@ test('refused: a readiness probe with rechecks that only log', async () => {
   await assert.rejects(tryPod(cluster, tampered, pod), /has another readiness probe/);
 });
 
-test('taken: proof.mode warn, as the annotation says', async () => {
+test('accepted: proof.mode warn, as in the annotation', async () => {
   await tryPod(cluster, tampered, injected('cilium.multus', { mode: 'warn' }));
 });
 
 for (const [what, change] of taken)
-  test(`taken: ${what}`, () => tryPod(cluster, tampered, changed(plain, change)));
+  test(`accepted: ${what}`, () => tryPod(cluster, tampered, changed(plain, change)));
 
 test('the policy ignores an update of a pod', async () => {
   await cluster.api.post('/api/v1/namespaces/tampered/pods', plain);

@@ -95,7 +95,7 @@ async function countingCalls<T>(act: () => Promise<T>): Promise<[T, number]> {
 
 const proxied = { containers: ['linkerd-proxy', 'web'].map((name) => ({ name, image: 'example/web' })) };
 
-test('an ordinary pod costs no call', async () => {
+test('an ordinary pod causes no call', async () => {
   const [stored, count] = await countingCalls(() => create());
   await assertProved(stored, 'address');
   assert.equal(count, 0);

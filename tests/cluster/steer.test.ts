@@ -93,7 +93,7 @@ function counted(all: Refused[]): { total: number; pods: number; max: number } {
   };
 }
 
-test('refused pods are bound to the ready node, after two refusals at most', async (t) => {
+test('refused pods are bound to the ready node after at most two refusals', async (t) => {
   const began = performance.now();
   await apply(crowd('steered', 'ScheduleAnyway'));
   await bound('steered', promised);

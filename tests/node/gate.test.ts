@@ -28,7 +28,7 @@ await history.until((seen) => seen.pods.find((one) => isAgent(one) && one.ready)
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'linkerd' });
 await makeNamespace(cluster, 'bare');
 
-test('a node reboots while pods are made for it', async (t) => {
+test('a node reboots while pods are created for it', async (t) => {
   for (let count = 1; count <= reboots; count++) {
     const name = `reboot ${count} of ${reboots}: no pod that opted in is bound before the network is back`;
     await t.test(name, async (one) => one.diagnostic(await reboot(`web-${count}-`)));
@@ -68,7 +68,7 @@ async function reboot(prefix: string): Promise<string> {
 
 const podsOf = (where: string): string => `/api/v1/namespaces/${where}/pods`;
 
-/** Makes pods for the node in both namespaces while the node boots, and some more afterwards. */
+/** Creates pods for the node in both namespaces while the node boots, and some more afterwards. */
 async function makePods(prefix: string, booting: Promise<void>): Promise<number> {
   let made = 0;
   const some = async (enough: () => boolean): Promise<void> => {

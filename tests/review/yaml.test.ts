@@ -39,7 +39,7 @@ suite('the YAML output', () => {
   }
 });
 
-test('comments stay where they are, and ours comes first', async (t) => {
+test('comments stay where they are, and our container comes first', async (t) => {
   const text = texts['comments everywhere'] ?? '';
   const output = (await reviewText(t, text, { profile: 'cilium' })).yaml();
   for (const expected of [

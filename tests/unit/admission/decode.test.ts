@@ -215,7 +215,7 @@ suite('names in a request of /mutate', () => {
     assert.ok(decodePodRequest(review({ name: 'x'.repeat(1_000_000) })).name.length <= 512);
   });
 
-  test('texts of the request are bounded in the log', () => {
+  test("the length of the request's texts is limited in the log", () => {
     for (const field of ['operation', 'subResource'])
       assert.throws(() => decodePodRequest(review({ [field]: 'x'.repeat(254) })), {
         code: 'CNI_GATE_REVIEW_INVALID',

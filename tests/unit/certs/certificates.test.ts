@@ -137,7 +137,7 @@ suite('a pair of certificate and key', () => {
     assert.throws(() => checkPair(certificate, key, at), refusal(`CNI_GATE_TLS_${code}`, message));
   }
 
-  test('is refused if they do not belong together, which a TLS server accepts', () => {
+  test('is refused if they do not belong together, although a TLS server accepts them', () => {
     refused(authority.certificate + certificate, key, 'PAIR', /own certificate must come first/);
     refused(certificate, rsa.key, 'PAIR', /kind rsa, does not belong .* a key of kind ec/);
     refused(rsa.certificate, key, 'PAIR', /kind ec, does not belong .* a key of kind rsa/);

@@ -53,7 +53,7 @@ test('the exemptions follow proof.allowOptOut, and the DaemonSets of the profile
   );
 });
 
-test('the order of keys in the file does not matter, as Helm sorts them', () => {
+test('the order of keys in the file does not matter, because Helm sorts them', () => {
   const redirect = { direction: 'inbound', listen: 15006, connect: ['127.0.0.6:15002'], timeout: '5s' };
   const sorted = { connect: redirect.connect, direction: 'inbound', listen: 15006, timeout: '5s' };
   const [given, ofHelm] = [redirect, sorted].map((settings) =>

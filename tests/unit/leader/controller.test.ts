@@ -154,7 +154,7 @@ suite('a controller', () => {
     while (seen.length < 3) await nextTurn();
   });
 
-  test('leaves the event loop to others after each key', async (t) => {
+  test('yields to the event loop after each key', async (t) => {
     const { add, seen } = controlled(t, { inFlight: 10 });
     add(...Array.from({ length: 10_000 }, (_, index) => `shop/${index}`));
     await nextTurn();

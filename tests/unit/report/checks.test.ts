@@ -217,7 +217,7 @@ suite('no fault', () => {
     assert.deepEqual(having(findings, 'failed'), []);
   });
 
-  test('what nothing in the cluster shows is skipped: replicas run in another way', () => {
+  test('what nothing in the cluster shows is skipped, as when replicas run in another way', () => {
     const certificate = found({ secret: '', webhooks: [], notShown: 'there is no Deployment' });
     const findings = judge({ deployment: absent, certificate }, { serverRights: absent });
     assert.deepEqual(having(findings, 'skipped'), ['deployment', 'certificate', 'server-rights']);

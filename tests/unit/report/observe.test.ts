@@ -125,7 +125,7 @@ test('before an installation, DaemonSets are read by their names, and the rights
   assert.deepEqual(rights, { asked: 2 * 15, missing: [] });
 });
 
-test('LimitRanges and ResourceQuotas are read with what they ask of containers', async (t) => {
+test('LimitRanges and ResourceQuotas are read with what they require of containers', async (t) => {
   const list = (name: string, spec: object): object => ({
     metadata: { resourceVersion: '1' },
     items: [{ metadata: { uid: name, namespace: 'shop', name, resourceVersion: '1' }, spec }],

@@ -76,7 +76,7 @@ suite('gate.maxHold counts from the first refusal', () => {
     }
   });
 
-  test('although states alternate', async () => {
+  test('even if states alternate', async () => {
     const replica = replicaWith();
     replica.waits(apiPod('web'));
     const states = new Set<string>();
@@ -101,7 +101,7 @@ suite('gate.maxHold counts from the first refusal', () => {
 
   for (const copied of [true, false]) {
     const how = copied ? 'with a scheduler that copies the refusal' : 'with one that does not';
-    test(`although two replicas are asked in turn, ${how}`, async () => {
+    test(`even if two replicas are asked in turn, ${how}`, async () => {
       const replicas = [replicaWith(), replicaWith()];
       for (let call = 0; call < 56; call += 1) {
         const at = now + call * 11 * second;

@@ -70,7 +70,7 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
 }
 
 suite('objects that any user can create', { timeout: 300_000 }, () => {
-  test('pods of namespaces that did not opt in are not kept, until they do', async (t) => {
+  test('pods of a namespace that did not opt in are not kept, until it does', async (t) => {
     t.mock.property(relist, 'next', 300);
     const pods = [pendingPod('tenant', 'a'), pendingPod('shop', 'a'), pendingPod('gone', 'a')];
     const { api, names, leftOut } = await watching(t, { '/api/v1/pods': pods });

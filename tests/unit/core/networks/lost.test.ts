@@ -143,7 +143,7 @@ suite('a container that was killed and runs again in its sandbox', () => {
 });
 
 suite('a node on which pods lost their network', () => {
-  test('fails with two owners, until they are ready', () => {
+  test('fails if pods of two owners are lost, until they are ready', () => {
     const cluster = clusterWithout('a', 'b');
     assert.deepEqual([109, 110].map(cluster.stateOf), ['proved', 'failing']);
     const { reason, since } = cluster.proof(110, ready);

@@ -7,7 +7,7 @@ import { evidenceWith, Scene, seconds, start } from './support.ts';
 const ready = { mode: 'ready' } as const;
 
 suite('a node on which proofs fail', () => {
-  test('fails with two owners, in both modes', () => {
+  test('fails if pods of two owners fail, in both modes', () => {
     const scene = new Scene();
     scene.runs(0, 'a', 'failed', { owner: 'web' });
     assert.equal(scene.says(4, ready), 'proved, lets');
@@ -106,7 +106,7 @@ suite('a node on which proofs fail', () => {
     assert.match(scene.says(31, ready), /^failing/);
   });
 
-  test('a pass of another container is a new one, in a sandbox without a pass', () => {
+  test('a pass of another container is a new one only in a sandbox without a pass', () => {
     const scene = new Scene();
     const pass = { uid: 'good', owner: 'good', verdict: 'passed', startedAt: 0, at: 3 } as const;
     scene.shows(3, { ...pass, run: 1, sandbox: 0 });
@@ -147,7 +147,7 @@ suite("a node whose clock was an hour ahead when the network's pod started, and 
     assert.equal(before.says(14), 'unproved, lets');
   });
 
-  test('fails with two owners, and lets one pod through after each pause', () => {
+  test('fails if pods of two owners fail, and allows one pod after each pause', () => {
     const scene = sceneSetBack();
     scene.runs(10, 'good', 'passed', { startedAt: hour, at: hour });
     for (const owner of ['web', 'db']) scene.runs(20, owner, 'failed', { owner });

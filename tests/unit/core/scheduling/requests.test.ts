@@ -52,7 +52,7 @@ suite('what a pod requests from its node', () => {
 });
 
 suite('amounts', () => {
-  test('are whole, and rounded up as the scheduler does', () => {
+  test('are whole numbers, rounded up as by the scheduler', () => {
     assert.deepEqual(amountsOf({ cpu: '69m', memory: '1.5', 'example.com/card': 2 }), {
       cpu: 69,
       memory: 2,

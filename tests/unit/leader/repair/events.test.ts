@@ -101,7 +101,7 @@ suite('an event about a pod that is left alone', () => {
     assert.equal(asked.length, 1);
   });
 
-  test('is also on the workload, once a minute', async (t) => {
+  test('is also written about the workload, once a minute', async (t) => {
     const { events, skipped, reports } = await reporting(t);
     const web = controllerOf('web', 'StatefulSet');
     await skipped('breaker', 0, { controller: web });

@@ -121,7 +121,7 @@ suite('a pod whose network is lost', { concurrency: true }, () => {
     assert.deepEqual([asked(), events], [[], []]);
   });
 
-  test('is deleted with recreate, as soon as it is lost, and one of a controller at a time', async (t) => {
+  test('is deleted with onFailure: recreate as soon as it is lost, one pod of a controller at a time', async (t) => {
     const unready = { run: 1, at: Date.now() - 59_500, shownBy: '7', patience: 10_000 };
     const { put, gone, asked, events, api } = await scene(t, {
       pods: [proven, lost('a', { ...web, unready }), lost('b', { ...web, unready })],
@@ -159,7 +159,7 @@ suite('a pod whose network is lost', { concurrency: true }, () => {
 });
 
 suite('a pod whose proof failed', { concurrency: true }, () => {
-  test('is deleted by UID and version, with its own grace period, once', async (t) => {
+  test('is deleted once, by UID and version, with its own grace period', async (t) => {
     const { api, asked, events, count } = await scene(t, { pods: [failed('web')] });
     const { body } = await api.nth(0);
     assert.deepEqual(JSON.parse(body), {

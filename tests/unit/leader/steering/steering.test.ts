@@ -70,7 +70,7 @@ const aWhile = 2 * resync;
 const longAgo = Date.now() - 20_000;
 
 suite('steering', () => {
-  test('lists the pods of the ready node, and nominates it on exactly the version of the pod that it saw', async (t) => {
+  test('lists the pods of the ready node, and nominates it for exactly the version of the pod that it saw', async (t) => {
     const { lines, events, api, patches, state, count } = await steering(t, { pods: [web] });
     await until(() => events.length > 0);
     assert.equal(await state(), 'steering');
@@ -209,7 +209,7 @@ suite('several pods', () => {
       waiting(`web-${index}`, { requests: {}, heldSince: Date.now(), ...more }),
     );
 
-  test('spread over the nodes', async (t) => {
+  test('are spread over the nodes', async (t) => {
     const readiness = clusterWith({ n1: { ready: false }, n2: {}, n3: {}, n4: {} });
     const { nominated } = await steering(t, { pods: crowd(6), readiness });
     await until(() => nominated().length === 6);
