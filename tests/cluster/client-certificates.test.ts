@@ -90,7 +90,7 @@ test('the API server presents it to the validating webhooks too', async () => {
 
 test('a change of the authority, with both trusted meanwhile, refuses no creation', async (t) => {
   const load = beginLoad(t, cluster, 20);
-  // the new files are made in another folder, because the API server may read the current ones at any time
+  // the new files are created in another folder, because the API server may read the current ones at any time
   bash(`mkdir next && cd next && ${makeCertificates}`);
   const [old, next] = [file('clients.crt'), file('next/clients.crt')].map((path) =>
     readFileSync(path, 'utf8'),

@@ -23,7 +23,7 @@ const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
 interface Contender {
   identity: string;
   election: LeaderElector;
-  /** Stops the contender in an orderly way: it releases the Lease. */
+  /** Stops the contender gracefully: it releases the Lease. */
   end(): Promise<void>;
   /** Makes all of the contender's requests fail, as an outage of the network would. */
   cut(): void;

@@ -58,7 +58,9 @@ function namespace(name: string, profile?: string): object {
   return namespaceObject(name, profile === undefined ? {} : { [profileLabel]: profile });
 }
 
-/** Makes a namespace and its service account. Otherwise, pods would be refused until a controller makes the account. */
+/**
+ * Creates a namespace and its service account. Otherwise, pods would be refused until a controller creates the account.
+ */
 async function makeNamespace(name: string, profile: string): Promise<void> {
   await api.post('/api/v1/namespaces', namespace(name, profile));
   const account = { metadata: { name: 'default' } };

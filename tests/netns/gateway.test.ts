@@ -37,7 +37,7 @@ for (const [what, shape, lines, reason] of [
     assert.deepEqual(reasons(proof), [reason, reason]);
   });
 
-/** Replaces the default route by two routes, each for half of all addresses. */
+/** Replaces the default route with two routes, each for half of all addresses. */
 const splitDefault: Step = async (sandbox) => {
   await sandbox.ip(
     'pod',

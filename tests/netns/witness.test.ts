@@ -185,7 +185,7 @@ describe('a later run in the same sandbox', { concurrency: 3 }, () => {
   });
 });
 
-/** Waits until a validator has replaced itself by the program that only waits for a signal. */
+/** Waits until a validator has replaced itself with the program that only waits for a signal. */
 async function atRest(running: RunningProof): Promise<void> {
   let ended = false;
   void running.ended.then(() => {

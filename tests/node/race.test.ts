@@ -41,7 +41,7 @@ test('with the plugin in the chain, a pod is proved, becomes Ready, and its traf
   const pod = await shop.until(isReady);
   assert.equal(verdictOf(pod).verdict, 'passed');
   assert.equal(await whoAnswers(pod), 'the proxy');
-  // the last containers are those of this pod, because no other pod was made since the plugin was added
+  // the last containers are those of this pod, because no other pod was created since the plugin was added
   const [sandbox, validator] = node.starts().slice(-4);
   assert.equal(validator?.id, proofOf(pod)?.id);
   times.add('sandbox to verdict, proved', (Number(validator?.ended) - Number(sandbox?.at)) / 1000);
@@ -51,7 +51,10 @@ test('the race: the node reboots, and its plugin is back late', async (t) => {
   await bare.create(elsewhere.url);
   await bare.until(isReady);
   for (let count = 1; count <= reboots; count++) {
-    await t.test(`reboot ${count} of ${reboots}: only the pod without a proof runs, and bypasses the mesh`, race);
+    await t.test(
+      `reboot ${count} of ${reboots}: only the pod without a proof runs, and bypasses the mesh`,
+      race,
+    );
   }
   for (const line of times.lines()) t.diagnostic(line);
 });

@@ -25,7 +25,7 @@ suite('the YAML output', () => {
       assert.deepEqual(reviewed.faults, []);
       const output = reviewed.yaml();
       assert.deepEqual(readYaml(output), patchedValue(text, reviewed));
-      // `review` writes a map with a merge key anew from its values
+      // `review` rewrites a map with a merge key from its values
       const kept = text.includes('<<') ? [] : (text.match(/#.*|\b0x\d+|\b1e1|\b0644|"quoted"|'b'/g) ?? []);
       for (const part of kept) assert.ok(output.includes(part), part);
       const again = await reviewText(t, output, { profile: 'cilium' });

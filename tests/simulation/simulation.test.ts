@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Cluster, type Options } from './cluster-model.ts';
 import type { Node } from './objects.ts';
 
-/** Runs a scenario once for each seed, with other delays each time. Its assertions must hold with every seed. */
+/** Runs a scenario once for each seed, with different delays each time. Its assertions must hold with every seed. */
 function scenario(
   title: string,
   seeds: number,

@@ -186,7 +186,7 @@ test('a GET over an idle connection that the server closed is sent once more, ov
   api.closeConnections();
   await get('/c');
   assert.deepEqual(asked(), ['GET /a', 'GET /b', 'GET /c']);
-  // a request over a kept connection is sent twice if the server closes the connection, but not more often
+  // a request over a reused connection is sent twice if the server closes the connection, but not more often
   await assert.rejects(get('/closed'), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ECONNRESET/));
   assert.deepEqual(asked(), ['GET /closed', 'GET /closed']);
   await get('/d');

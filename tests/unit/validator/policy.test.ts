@@ -97,7 +97,7 @@ const ends =
     const how = address === server ? ofServer : ofDns;
     return typeof how === 'function' ? how(at) : how;
   };
-/** A network in which the blocked target ends dials in another way each half second, and the last way stays. */
+/** A network in which the blocked target ends dials in a different way every half second, and keeps the last way. */
 const steps = (...hows: End[]): Network =>
   ends((at) => hows[Math.min(Math.floor(at / 500), hows.length - 1)], 'connected');
 const open = ends('connected', 'connected');
