@@ -24,8 +24,8 @@ export interface CertificateEvents extends ReloadListener {
 }
 
 /**
- * A certificate and key in files, which are read again when they change. While only one of the two files has been
- * replaced, the last matching pair is served.
+ * A certificate and key in files, which are read again when they change. While only one of the files has changed, the
+ * last matching pair is served.
  * @throws CniGateError when the pair cannot be used at the start
  */
 export function fileCertificate(
@@ -40,7 +40,7 @@ export function fileCertificate(
     parse: ([certificate = '', key = '']) => {
       const { notAfter, names } = checkPair(certificate, key, new Date());
       if (names.length > 0) return { certificate, key, notAfter };
-      const message = `${certificateFile} has no subjectAltName: the API server, as all of Go, does not look at the common name`;
+      const message = `${certificateFile} has no subjectAltName: the API server, like every program in Go, ignores the common name`;
       throw new CniGateError('CNI_GATE_TLS_PAIR', message);
     },
   });

@@ -26,7 +26,7 @@ interface Validity {
   now: Date;
 }
 
-/** By how many milliseconds two clocks may differ. */
+/** How many milliseconds two clocks may differ. */
 export const allowedSkewMs = 5 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 
@@ -93,7 +93,7 @@ export function checkAuthority(
 }
 
 /**
- * A period that begins five minutes before now, for clients whose clocks are late. Dates are whole seconds.
+ * A period that begins five minutes before now, for clients whose clocks are slow. Dates are whole seconds.
  * @param within the authority's period, because clients refuse a certificate that outlives its authority
  */
 function periodFrom(now: Date, days: number, within?: Period): Period {

@@ -24,7 +24,7 @@ const interval = 15_000;
 /** Milliseconds to wait after a failure. The wait doubles with each further failure, up to the interval. */
 const firstWait = 500;
 
-/** Each replica waits a random time up to this, in milliseconds, after a change, so that mostly one acts first. */
+/** After a change, each replica waits for a random time up to this, in milliseconds, so that usually one acts first. */
 const longestDelay = 200;
 
 /**
@@ -71,7 +71,7 @@ export async function managedCertificate(
   }
 }
 
-/** Reconciles after each change, and periodically: a watch may be dead, or the machine may have been suspended. */
+/** Reconciles after each change, and periodically: a watch may fail silently, or the machine may be suspended. */
 async function run(
   reconciler: Reconciler,
   report: Reporter,

@@ -39,8 +39,8 @@ export interface ReconcilerOptions {
 }
 
 /**
- * One replica's part in maintaining the certificates. All replicas act alike: the first to write a change wins, and the
- * others read the objects again.
+ * One replica's part in maintaining the certificates. All replicas do the same: the first to write a change wins, and
+ * the others read the objects again.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -91,7 +91,7 @@ export class Reconciler {
   #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
     const { overlap, authorityDays } = this.#options;
     const reading = readSecret(secret?.data, now);
-    // a configuration that cannot be read may lack the next authority, which therefore must not sign yet
+    // a configuration that cannot be read may lack the next authority: this authority must then not sign yet
     const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
     if (areRead) {
       const next = reading.state?.next?.fingerprint;

@@ -5,7 +5,7 @@ import type { CniGateError } from '../webhook/lib/errors.ts';
 import { counter, gauge } from '../webhook/lib/metrics.ts';
 import { type FaultReason, type Plan, type State, trustedIn } from './rotation.ts';
 
-/** By how many seconds a clock may be wrong before the log reports it. */
+/** How many seconds a clock may be wrong before the log reports it. */
 const allowedSkew = 30;
 
 const sentences: Record<Plan['step'], string> = {

@@ -143,7 +143,7 @@ export interface Observation {
   authorityDays: number;
   /** For how many milliseconds this replica has observed `next` in every caBundle. */
   trustedFor: number | undefined;
-  /** How many milliseconds an authority has to be in every caBundle before it signs. */
+  /** How many milliseconds an authority must be in every caBundle before it signs. */
   overlap: number;
 }
 
@@ -174,7 +174,7 @@ export function planStep(observation: Observation): Plan {
 
 /**
  * Restores the remembered state if the Secret has an older authority that did not follow from it, for instance after a
- * restore from a backup. As every replica prefers the newer authority, all end with the same state.
+ * restore from a backup. Because every replica prefers the newer authority, all end with the same state.
  */
 function rolledBack({ authority, previous = [] }: State, remembered: State): Plan | undefined {
   const own = remembered.authority;
@@ -188,7 +188,7 @@ function rolledBack({ authority, previous = [] }: State, remembered: State): Pla
 function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }: Observation): Plan {
   const { authority, next, previous = [] } = state;
   const valid = previous.filter(({ notAfter }) => now <= notAfter);
-  // `next` has expired, or was made with a wrong clock. It may begin minutes later, because a user's clock may be fast
+  // `next` has expired, or was made with a wrong clock. A user's may begin minutes later, if the user's clock is fast
   if (next && (now > next.notAfter || next.notBefore.getTime() - now.getTime() > allowedSkewMs))
     return { step: 'drop', state: { ...state, next: undefined } };
   if (valid.length < previous.length) return { step: 'drop', state: { ...state, previous: valid } };
@@ -203,7 +203,7 @@ function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }:
 
 /** Since when a replica has seen an authority in every caBundle, without interruption. */
 export interface TrustedSince {
-  /** The authority, and the versions of the configurations. If one of these changes, the time starts again. */
+  /** The authority, and the versions of the configurations. If one of these changes, the measurement starts again. */
   what: string;
   /** Milliseconds of a monotonic clock. */
   since: number;

@@ -7,8 +7,8 @@ import type { Plugin } from 'esbuild';
 export const schemaModules = ['webhook/core/facts/pod-schema.ts', 'webhook/config/schema.ts'];
 
 /**
- * Compiles JSON schemas when the bundle is built. If the server compiled them, this would take a third of the time
- * that it needs to start.
+ * Compiles JSON schemas when the bundle is built. If the server compiled them, this would take a third of its start
+ * time.
  */
 export const compiledSchemas: Plugin = {
   name: 'compiled-schemas',

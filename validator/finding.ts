@@ -35,7 +35,7 @@ export interface Result {
   finding: Finding;
 }
 
-/** A finding that passes. @param note what was not checked, and why the check passes nevertheless */
+/** A finding of a check that passed. @param note what was not checked, and why the check passed nevertheless */
 export function passed(seen: string, note?: string): Passed {
   return { passed: true, seen, ...(note !== undefined && { note }) };
 }

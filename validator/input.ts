@@ -97,7 +97,7 @@ export type Rechecks = Omit<Continuous, 'interval'> & { interval: number };
 const rechecks = { interval: { least: 1000, most: 3_600_000 }, failures: { least: 3, most: 100 } };
 
 /**
- * Reads how the checks go on while the pod runs; undefined if they do not.
+ * Reads the settings of rechecks; undefined if the pod has none.
  * @throws UsageError
  */
 export function readContinuous(text: string | undefined, asked: AskedCheck[]): Rechecks | undefined {

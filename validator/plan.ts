@@ -11,7 +11,7 @@ export interface Step extends AskedCheck {
   family?: Family;
   /** Families of the pod that the mesh does not redirect by design; a note on the result names them. */
   notServed?: Family[];
-  /** Set if the proxy has its port by now: see {@link laterForm}. */
+  /** Set in a recheck, when the proxy has its port: see {@link laterForm}. */
   isLater?: true;
   /** Set if the check has failed already, because the network cannot change its result. */
   settled?: Failed;
@@ -51,8 +51,8 @@ export function plan(
 
 /**
  * The steps of a recheck. The kubelet's readiness probe takes the place of the witness and of `roundTrip`: the node
- * limits its ICMP messages for each pod, and the pod's own programs may use them up. `reach` is about another program;
- * and each attempt at `policy` is a denied packet in somebody's log, so it has to be asked for.
+ * limits its ICMP messages for each pod, and the pod's own programs may use them up. `reach` is about another program.
+ * Each attempt at `policy` may log a denied packet, so `policy` is repeated only on request.
  */
 export const laterForm = (steps: Step[], hasPolicy: boolean): Step[] =>
   steps
@@ -72,7 +72,7 @@ function noFamily(families: Family[]): Failed {
   return failed('no-target', `a pod that has ${families.join(' and ')} only`);
 }
 
-/** The family for which istio-cni writes rules (`getLocalIP`): IPv4 if there is any, because it is listed first. */
+/** The family for which istio-cni writes rules (`getLocalIP`): IPv4 if the pod has it, because it is listed first. */
 function firstFamily(addresses: Address[]): Family | undefined {
   const counted = addresses.filter((address) => !isLoopback(address) && !isLinkLocal(address));
   return counted.some(({ family }) => family === 'IPv4') ? 'IPv4' : counted[0]?.family;
@@ -107,7 +107,7 @@ export function expectedOf({ check, family, isLater }: Step, pod: Pod): string {
   if ('policy' in check) {
     const { allowed = [], blocked } = check.policy;
     const yes = allowed.length === 0 ? '' : `connections to ${allowed.join(', ')}, and `;
-    return `for a second ${yes}no connection to ${blocked.join(', ')}`;
+    return `for a second, ${yes}no connection to ${blocked.join(', ')}`;
   }
   if ('reach' in check) return `a connection to ${check.reach.host} port ${check.reach.port} to succeed`;
   return check satisfies never;

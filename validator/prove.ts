@@ -13,10 +13,10 @@ import type { Pod } from './pod.ts';
 import type { WitnessCheck } from './shared/contract.ts';
 import { type Attempt, untilAllPass } from './simultaneous.ts';
 
-/** After this many milliseconds without the kubelet, which connects once a second, the other checks are repeated. */
+/** If the kubelet, which connects once a second, does not in this many milliseconds, other checks are repeated. */
 const look = 2000;
 
-/** How late, in milliseconds, the mesh's rule may come after a connection of the kubelet that was not redirected. */
+/** How long, in milliseconds, the mesh's rule may take after a connection of the kubelet that was not redirected. */
 const lateRule = 5000;
 
 /**

@@ -33,7 +33,7 @@ export const reasons = {
       'Check who changed `runAsUser` or `runAsGroup` of this container after cni-gate set it, and ' +
       "`asUser`, `notAsUser` and `notAsGroup` of the profile's check: the rule does not apply to this id.",
     'networks-unreadable':
-      "Check the pod's annotation `k8s.v1.cni.cncf.io/networks`: it is neither a comma list nor a JSON " +
+      "Check the pod's annotation `k8s.v1.cni.cncf.io/networks`: it is neither a comma-separated nor a JSON " +
       'list of networks, or it names more than 100.',
     'address-unknown':
       "Check `status.podIPs` of the pod and the CNI plugin's log for this sandbox: no address is known.",
@@ -41,8 +41,8 @@ export const reasons = {
       "Check for rules in the pod's network namespace that drop what it sends: neither gateway nor node could be " +
       'asked.',
     starved:
-      "Check the node's load and the CPU limit of this container: it did not run for so long that an answer may " +
-      'have come and gone. Recreate the pod.',
+      "Check the node's load and the CPU limit of this container: it did not run for so long that it may have " +
+      'missed an answer. Recreate the pod.',
     'not-readable':
       'Check the container runtime: a sandboxed one (gVisor, Kata), or a profile of AppArmor or SELinux, hides ' +
       'the tables of the network from this container. Use a profile without this check.',
@@ -68,7 +68,8 @@ export const reasons = {
     'interface-missing':
       "Check whether Multus was in the node's CNI configuration, and the network's plugin and IPAM ready, " +
       'before this sandbox was created. Interfaces are created with the sandbox: recreate this pod.',
-    'interface-down': "Check the node's device of this interface: its link, its VLAN, its virtual function.",
+    'interface-down':
+      "Check the node's device behind this interface: its link, its VLAN, its virtual function.",
     'interface-without-address':
       "Check the network's IPAM (Whereabouts, host-local, DHCP) and the pod's annotation " +
       '`k8s.v1.cni.cncf.io/network-status`.',
@@ -86,7 +87,7 @@ export const reasons = {
       'affect the link layer, so the pod is not attached to its datapath.',
     'no-default-route':
       "Check the CNI plugin's log for this sandbox: the pod has no default route, or the one with the lowest " +
-      'metric discards what takes it or names a source address that does not exist. Recreate the pod.',
+      'metric discards packets or names a source address that does not exist. Recreate the pod.',
     'node-silent':
       "Check the node's routes to the pod and the CNI agent on this node: either what the pod sends does not " +
       'reach the node, or no answer comes back. A network policy that denies egress to the node looks the same: ' +

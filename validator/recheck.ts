@@ -17,11 +17,14 @@ const recheckCommand = 'recheck';
 
 /** What the program keeps while it is at rest. A descriptor is -1 if there is none. */
 export interface Memory {
-  /** How many rechecks in a row failed. */
+  /** How many consecutive rechecks have failed. */
   failures: number;
-  /** The listener for the readiness probe: it is there unless the network is lost. */
+  /** The listener for the readiness probe, open while the pod may be ready. */
   readiness: number;
-  /** The listener for the startup probe, which a kubelet before Kubernetes 1.35 repeats when it restarts. */
+  /**
+   * The listener for the startup probe: a kubelet older than 1.35 repeats this probe after the kubelet itself has
+   * restarted.
+   */
   startup: number;
 }
 
@@ -32,19 +35,19 @@ export function readMemory([command, ...numbers]: string[]): Memory | undefined 
   return isMemory ? { failures, readiness, startup } : undefined;
 }
 
-/** Replaces this program by a small one, which becomes this program again after `wait` milliseconds (-1: never). */
+/** Replaces this program with a small one, which becomes this program again after `wait` milliseconds (-1: never). */
 export function rest({ failures, readiness, startup }: Memory, wait = -1): never {
   const listeners = [readiness, startup].filter((listener) => listener >= 0);
   native.rest(listeners, wait, [recheckCommand, ...[failures, readiness, startup].map(String)]);
   return native.exit(exitCode.notPossible);
 }
 
-/** Takes over the listeners of the program at rest, and goes on to accept and close connections. */
+/** Takes over the listeners of the program at rest, and continues to accept and close connections. */
 export function adoptListeners({ readiness, startup }: Memory): void {
   for (const listener of [readiness, startup]) if (listener >= 0) acceptAll(native.adopt(listener), close);
 }
 
-/** Opens the listener of the readiness probe, or returns the code of the error. */
+/** Opens the listener for the readiness probe. Returns the listener, or the code of the error. */
 export const openReadiness = (port: number, { family }: Witness): number | string =>
   accepting(port, family, close);
 
@@ -61,28 +64,35 @@ export function restAfterPass(settings: Rechecks, memory: Memory, steps: Step[])
 export type Outcome = 'passed' | 'partly' | 'failed' | 'nothing';
 
 /**
- * The most milliseconds between two rechecks while the port is closed: in a container that was started again, until it
- * is known how the network is, and after a loss.
+ * The longest wait, in milliseconds, between rechecks while the readiness port is closed. `unknown`: in a restarted
+ * container, until a recheck passes or the network is lost. `lost`: after a loss.
  */
 const pauses = { unknown: 2000, lost: 10_000 };
 
-/** The least share of the interval between two rechecks: a starved program must not run without a pause. */
+/**
+ * The minimum pause after a recheck, as a share of the interval: on a busy node, the next recheck would otherwise
+ * follow immediately.
+ */
 const leastPause = 0.2;
 
 /**
- * How many milliseconds to rest after a recheck that took `elapsed`. From start to start, it is the interval after a
- * failure, so that `failures` span at least two intervals, and otherwise up to a fifth more or less, so that the pods
- * of a node do not move as one. @param share a random number from 0 to 1
+ * How many milliseconds to rest after a recheck that took `elapsed`. After a failure, the next recheck starts one
+ * interval after this one started, so three failures span at least two intervals. Otherwise it starts up to 20 %
+ * earlier or later, so that the pods of a node do not recheck at the same time.
+ * @param share a random number from 0 to 1
  */
 export const waitFor = (interval: number, failures: number, elapsed: number, share: number): number =>
   Math.round(Math.max(interval * (failures > 0 ? 1 : 0.8 + 0.4 * share) - elapsed, interval * leastPause));
 
-/** Reasons without a verdict of the first proof that show a loss later: then, there was an address and a route. */
+/**
+ * Reasons that leave the first proof without a verdict, but show a loss in a recheck: the pod had an address and a
+ * route when the first proof passed.
+ */
 const lossy: Reason[] = ['address-unknown', 'no-route'];
 
 /**
- * Whether a result shows that the network is lost. A proxy that does not listen has a status of its own, and a target
- * that a policy allows may be down, or its name unknown to the DNS.
+ * Whether a result shows a loss of the network. No loss: a proxy that does not listen (its container's own status shows
+ * that), or an `allowed` target without a connection (it may be down, or its name unknown to the DNS).
  */
 export function showsLoss({ check, finding }: Pick<Result, 'check' | 'finding'>): boolean {
   if (finding.passed || (check === 'redirect' && finding.reason === 'no-listener')) return false;
@@ -96,7 +106,10 @@ export function outcomeOf(results: Pick<Result, 'check' | 'finding'>[]): Outcome
   return results.some(({ finding }) => finding.passed) ? 'partly' : 'nothing';
 }
 
-/** Makes the later forms of the checks once, each until it passes or its time is over, and rests again. */
+/**
+ * Makes one recheck: runs each check in its later form (see {@link laterForm}), with retries until it passes or its
+ * time is over. Then rests again.
+ */
 export async function recheck(
   before: Memory,
   settings: Rechecks,
@@ -143,13 +156,16 @@ export async function recheck(
     if (failures === most)
       log(`network lost: ${most} rechecks in a row failed${state('closed')}: ${causes}.`);
   }
-  // a network that works again must not keep the pod out of its Services for an interval
+  // when the network works again, the pod must not stay out of its Services for a whole interval
   const longest = failures < most ? pauses.unknown : pauses.lost;
   const isClosed = port !== undefined && readiness < 0;
   return rest({ ...before, failures, readiness }, isClosed ? Math.min(wait(), longest) : wait());
 }
 
-/** A recheck does not wait for what a pass may still add: it passed in the first proof. */
+/**
+ * Accepts a preliminary pass, and drops its note: the check already passed in the first proof, so waiting for more
+ * detail would show nothing new.
+ */
 function withoutPatience(attempt: Attempt): Attempt {
   const safe = withoutThrowing(attempt);
   return async (deadline): Promise<Finding> => {

@@ -40,7 +40,10 @@ interface Progress {
   readiness: number;
 }
 
-/** Runs the checks that the environment requests, and ends the process with the verdict. */
+/**
+ * Runs the checks that the environment requests, or makes a recheck. Ends the process, or rests as long as the pod
+ * runs.
+ */
 export function run(): void {
   const help = helpFor(native.arguments());
   if (help !== undefined) {
@@ -53,7 +56,7 @@ export function run(): void {
     runAgain(memory);
     return;
   }
-  // a signal means that the pod is being deleted, so it has no verdict
+  // a signal means that the pod is being deleted, so there is no verdict
   const signals = native.signals();
   const stop = (): never => {
     const signal = native.readSignal(signals) as 'SIGTERM' | 'SIGINT' | 'SIGHUP';
@@ -74,7 +77,7 @@ export function run(): void {
   });
 }
 
-/** Makes a recheck. It leaves no verdict: a signal ends the process as at rest, and a defect is only logged. */
+/** Makes a recheck, without a verdict: a signal ends the process as at rest, and a defect is only logged. */
 function runAgain(memory: Memory): void {
   watch(native.signals(), pollEvent.in, () => native.exit(exitCode.passed), true);
   adoptListeners(memory);
@@ -123,7 +126,10 @@ function readEnvironment() {
   return { pod, steps, witness: witnessIn(steps), settings };
 }
 
-/** Waits for the end of the pod, or makes rechecks. An earlier run passed in this sandbox, so a proxy may answer the probe now. */
+/**
+ * Waits for the end of the pod, or makes rechecks, because a proof has passed in this sandbox before. If a proxy gets
+ * the startup probe, first waits until the proxy listens.
+ */
 async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
   progress.isLater = true;
   const { inbound, exempt, family } = witness;
@@ -144,7 +150,7 @@ function stopped(signal: string, { steps, results }: Progress): string {
   const open = steps.filter((step) => !results.has(step));
   const names = open.map(({ profile, name, family }) => `${profile} ${nameOf(name, family)}`);
   const still = names.length === 0 ? '' : `, with these still open: ${names.join(', ')}`;
-  return `${signal} came before the verdict${still}; the network is not the cause`;
+  return `${signal} arrived before the verdict${still}; the network is not the cause`;
 }
 
 function finish(progress: Progress, verdict: Verdict, problem?: string): never {
@@ -169,7 +175,7 @@ function finish(progress: Progress, verdict: Verdict, problem?: string): never {
     if (settings !== undefined) restAfterPass(settings, memory, [...results.keys()]);
     rest(memory);
   }
-  // exits immediately, even with open connections
+  // exits immediately, even if connections are open
   native.exit(exitCodeFor(verdict, warn));
 }
 

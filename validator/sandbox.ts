@@ -9,7 +9,7 @@ export function readSandbox(): Sandbox {
   };
 }
 
-/** A file that exists after a proof has passed. All containers of a sandbox share `/dev/shm`. */
+/** The file that records in which sandbox a proof has passed. All containers of a sandbox share `/dev/shm`. */
 const passed = '/dev/shm/cni-gate-passed';
 
 /** The node's IPC namespace (`PROC_IPC_INIT_INO`, `include/linux/proc_ns.h`), which pods with `hostIPC` use. */

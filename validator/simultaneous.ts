@@ -11,8 +11,8 @@ const shortest = 100;
 export type Attempt = (deadline: number) => Promise<Finding>;
 
 /**
- * Repeats the attempt until it passes, its finding is final, or the deadline is over: a plugin may be late, and Istio's
- * repair writes rules into running sandboxes. If the process lacked CPU time, a failure becomes `starved`.
+ * Repeats the attempt until it passes, its finding is final, or the deadline has passed: a plugin may be late, and
+ * Istio's repair writes rules into running sandboxes. If the process lacked CPU time, a failure becomes `starved`.
  */
 export async function untilPassed(deadline: number, attempt: Attempt): Promise<Finding> {
   for (let since = now(); ; since = now(), await sleep(pause)) {
@@ -40,7 +40,7 @@ const moment = 250;
 /** A repeated check gets at least this many milliseconds, because a single lost packet must not fail a pod. */
 const grace = 1000;
 
-/** How often checks are repeated at most. Only a starved machine, or a network that keeps changing, needs more. */
+/** The maximum number of repeats. Only a starved machine, or a network that keeps changing, needs more. */
 const mostRepeats = 5;
 
 interface Run<Check> {
@@ -53,9 +53,9 @@ interface Run<Check> {
 }
 
 /**
- * Runs the checks in parallel, each until it passes or its time is over. When all have passed, those that passed before
- * the last are repeated. A check that fails its repeat is retried until its time is over, and then the others are
- * repeated. The last repeat has no retries, so that checks that pass in turn, but never together, fail.
+ * Runs the checks in parallel, each until it passes or its time is over. When all have passed, those that passed
+ * earlier than the last one are repeated. A check that fails its repeat is retried until its time is over, and then the
+ * others are repeated again. The last repeat has no retries, so checks that pass in turn, but never together, fail.
  * @param report called when a check ends, and without a finding when a check that had passed is retried
  */
 export async function untilAllPass<Check extends TimedAttempt>(

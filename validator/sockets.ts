@@ -71,12 +71,12 @@ export function endedAt(
 }
 
 /**
- * Where a rule in the pod redirects its own connections to. It is also the source address for inbound checks, as in
- * Istio's validation: the inbound rule excludes all others.
+ * The address to which a rule redirects the pod's own connections. It is also the source address for inbound checks, as
+ * in Istio's validation: the inbound rule excludes all others.
  */
 export const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
-/** Asks the kernel about one socket, which is far cheaper than its tables. If it cannot tell, they have to be read. */
+/** Asks the kernel about one socket, which is far cheaper than reading its tables. False if the kernel cannot tell. */
 function isInState(states: number[], ...ends: Parameters<typeof native.stateAt>): boolean {
   try {
     return states.includes(native.stateAt(...ends));
@@ -85,16 +85,16 @@ function isInState(states: number[], ...ends: Parameters<typeof native.stateAt>)
   }
 }
 
-/** Whether a connection surely ends at this port of the pod, at `lo` or the address that it was made to. */
+/** Whether a connection surely ends at this port of the pod, at the address of `lo` or at the connection's target. */
 export const surelyEndsAt = (port: number, host: string, from: Address[], fromPort: number): boolean =>
   from.some((it) =>
     [loopback[it.family], host].some((at) => isInState(live, at, port, formatAddress(it), fromPort)),
   );
 
 /**
- * A random port that the kernel gives to no connection of the pod's other programs; 0 if there is none. Two redirected
- * connections from one port would differ only in their targets, so the kernel translates the port of the later one, and
- * its other end cannot be found by our own port.
+ * A random port that the kernel does not choose for connections of the pod's other programs; 0 if there is none. Two
+ * redirected connections from one port would differ only in their targets, so the kernel translates the port of the
+ * later one, and its other end cannot be found by our own port.
  */
 export function sparePort(): number {
   const range = readText('/proc/sys/net/ipv4/ip_local_port_range').trim().split(/\s+/).map(Number);

@@ -7,7 +7,7 @@ const server = 'https://172.30.36.2:6443';
 const serverCertificate = '/pki/apiserver.crt';
 const authorization = 'Bearer for-trying-out-admin';
 
-/** The fields that are read of the API's objects. */
+/** The fields of the API's objects that are read. */
 export interface Thing {
   items?: Thing[];
   metadata: { name: string };

@@ -87,7 +87,7 @@ await make('/api/v1/namespaces', namespace('plain', {}));
 await make('/api/v1/namespaces', namespace('shop', { 'cni-gate.io/profile': 'cilium' }));
 console.log('Namespace shop opted in: cni-gate.io/profile: cilium. Namespace plain did not.');
 
-console.log('A Deployment "web" is made in both.');
+console.log('A Deployment "web" is created in both.');
 console.log(`  plain/web: init containers of its pod: ${initContainers(await deployTo('plain'))}`);
 console.log(`  shop/web:  init containers of its pod: ${initContainers(await deployTo('shop'))}`);
 
@@ -104,7 +104,7 @@ const refusal = await eventually(async () => {
   return status.conditions?.find(({ message }) => message?.includes(' denied the request: '))?.message;
 });
 console.log(
-  "Cilium's pod on node-1 is not Ready any more, and a pod is made for that node. The gate holds it:",
+  "Cilium's pod on node-1 is no longer Ready, and a pod is created for that node. The gate holds the pod:",
 );
 console.log(`  shop/${held.name}: ${refusal}`);
 
@@ -113,7 +113,7 @@ const { spec: bound } = await eventually(async () => {
   const now = await ask('GET', `${pods}/${held.name}`);
   return now.spec.nodeName === undefined ? undefined : now;
 });
-console.log("Cilium's pod is Ready again, and the scheduler's next try is let through.");
+console.log("Cilium's pod is Ready again, and the gate allows the scheduler's next attempt.");
 console.log(`  shop/${held.name}: bound to ${bound.nodeName}`);
 console.log(
   'Look around: kubectl --server https://localhost:6443 --insecure-skip-tls-verify --token for-trying-out-admin',

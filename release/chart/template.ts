@@ -8,7 +8,7 @@ export interface Variation {
   object: object | undefined;
 }
 
-/** Lines of the default object, from `start` to before `end`, that an option replaces by `lines`. */
+/** Lines of the default object, from `start` up to but not including `end`, that an option replaces with `lines`. */
 interface Change {
   condition: string;
   start: number;

@@ -11,7 +11,7 @@ const images = new Map([
 const configuration =
   '⟦text mergeOverwrite (include "cni-gate.configuration" . | fromYaml) .Values.configuration | toYaml⟧';
 
-/** Copies an object, and replaces images and the configuration by placeholders. kustomization.yaml adds all others. */
+/** Copies an object with placeholders for images and for the configuration. kustomization.yaml adds the others. */
 export function withPlaceholders(object: KubernetesObject): object {
   return JSON.parse(JSON.stringify(object), (key, value) => {
     if (key === 'config.yaml') return configuration;

@@ -56,8 +56,8 @@ const policy = {} as Policy;
 const view = {} as ClusterView;
 
 /**
- * For each section of docs/reference/metrics.md, a function that registers the metrics in the given registry, or that
- * returns a registry of its own with the metrics.
+ * For each section of docs/reference/metrics.md, a function that registers the metrics in the given registry, or
+ * returns another registry with them.
  */
 const sections: Record<string, (registry: Registry) => unknown> = {
   server: () => {

@@ -6,7 +6,7 @@ import { flagList, metricList } from './lists.ts';
 import { fillConditions, fillPolicy, profileList } from './profiles.ts';
 import { configurationTypes } from './types.ts';
 
-/** Generators of blocks in a page, by the first word of the marker: `<!-- generated: metrics server -->`. */
+/** Generators of blocks in a page, by the word after `generated:`, such as `<!-- generated: metrics server -->`. */
 const generators: Record<string, (name: string) => string> = {
   flags: flagList,
   metrics: metricList,

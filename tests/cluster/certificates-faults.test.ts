@@ -155,7 +155,7 @@ test('replicas wait for an API server that is down at their start; one that gets
   assert.equal(ready.status, 503);
   assert.match(
     ready.body,
-    /no serving certificate yet: cannot get secrets cni-gate-tls.*no answer of the API server/,
+    /no serving certificate yet: cannot get secrets cni-gate-tls.*no answer from the API server/,
   );
   assert.equal((await one.ops('/livez')).status, 200);
   const late = replica('10.254.1.3');

@@ -99,7 +99,7 @@ suite('the gate on a real control plane', () => {
     await api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: 'boot-2' } } });
     assert.match(
       await refusal('n1', 'rebooted'),
-      /is rebooted there \(pod agent-\w+\): no container of its pod was started in the node's boot boot-2/,
+      /is rebooted there \(pod agent-\w+\): not all containers of its pod have started since the node's boot boot-2/,
     );
     await setReady(pod, false, 'containerd://boot-1');
     assert.match(await refusal('n1', 'still'), /is rebooted there/);

@@ -227,7 +227,7 @@ test('--watch prints a document at each change, continues through an outage, and
   await until(({ namespaces }) => namespaces.length === 1);
   const { 'kube-apiserver': apiServer } = cluster.components;
   await apiServer.kill();
-  await reported(/^cni-gate: cannot \w+ \S+: no answer of the API server .*; it is tried again$/);
+  await reported(/^cni-gate: cannot \w+ \S+: no answer from the API server .*; it is tried again$/);
   await apiServer.start();
   await setReady(true);
   await until(({ well }) => well);

@@ -78,7 +78,7 @@ test('wrong usage: the message says what is wrong', async () => {
     [['-f', 'x', '-o', 'html'], /Allowed choices are text, json, yaml, junit, sarif, github, gitlab\./],
     [['-f', 'x', '--profile', 'nowhere'], /profile "nowhere" does not exist; the configuration has: /],
     [['-f', 'x', '--config', 'none.yaml'], /none\.yaml/],
-    [['-f', 'x', '--summary', '-o', 'json'], /--summary is text: it does not go with --output json/],
+    [['-f', 'x', '--summary', '-o', 'json'], /--summary is text, and cannot be combined with --output json/],
   ] as const) {
     await assert.rejects(command(...args), (error) => {
       assert.ok(error instanceof CommanderError || error instanceof CniGateError);

@@ -112,7 +112,7 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     [`${namespace}x: y}\n`.replace('name: one, ', ''), /: a Namespace has no metadata\.name$/],
     [
       `${namespace}labels: {cni-gate.io/profile: a}}\n---\n${namespace}}\n`,
-      /: Namespace one has another label cni-gate\.io\/profile in /,
+      /: Namespace one has a different label cni-gate\.io\/profile in /,
     ],
   ];
   for (const [text, message] of bad) {

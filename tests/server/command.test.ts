@@ -17,9 +17,9 @@ test('serve writes its authority, answers, and ends with 0 when it is told to st
 const wrong: [args: string[], error: RegExp][] = [
   [[], /no cluster to ask: .*config does not exist\. Give --kubeconfig.*\(CNI_GATE_CLUSTER_CONFIG\)/],
   [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)/],
-  [['--kubeconfig', 'x', '--profile', 'cilium'], /--kubeconfig is for a cluster, and nothing here/],
-  [['--kubeconfig', 'x', '--cluster-state', 'y'], /--kubeconfig is for a cluster, and nothing here/],
-  [['--context', 'x', '--profile', 'cilium'], /--context is for a cluster, and nothing here/],
+  [['--kubeconfig', 'x', '--profile', 'cilium'], /--kubeconfig names a cluster, but --cluster-state/],
+  [['--kubeconfig', 'x', '--cluster-state', 'y'], /--kubeconfig names a cluster, but --cluster-state/],
+  [['--context', 'x', '--profile', 'cilium'], /--context names a cluster, but --cluster-state/],
   [['--context', ''], /'' is invalid\. expected the name of a context/],
   [
     ['--profile', 'linkred'],

@@ -35,7 +35,7 @@ export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod):
   };
 }
 
-/** The time of an attempt that begins now. */
+/** How long, in milliseconds, an attempt that begins now may take. */
 export const limitOf = (deadline: number): number => Math.min(attempt, Math.max(deadline - now(), 1));
 
 /** Connects to a target, and passes if the connection ends at a port of the pod. @param from the source address */

@@ -17,7 +17,7 @@ const samples: Record<Family, string[]> = {
   IPv6: ['2400::1', '2600::1', '2800::1', '2a00::1', '2c00::1'],
 };
 
-/** Returns the default route; a failure if programs in the pod cannot use it; undefined if the pod has none. */
+/** Returns the default route, a failure if programs in the pod cannot use it, or undefined if the pod has none. */
 export function defaultRoute(family: Family): Route | Failed | undefined {
   const routes = samples[family].map((address) => routeTo(address, family));
   const shareOf = (route: (typeof routes)[number]): number => routes.filter((it) => isSame(it, route)).length;

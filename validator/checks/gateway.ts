@@ -39,10 +39,10 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
 /** How long, in milliseconds, routes may be missing after an address has appeared: plugins write routes later. */
 const settling = 1000;
 
-/** The usual and the shortest time of an attempt, in milliseconds. The kernel asks for a neighbour once a second. */
+/** The usual and the shortest time of an attempt, in milliseconds. The kernel retries a neighbour once a second. */
 const round = { usual: 1000, least: 300 };
 
-/** If a datagram leaves within this many milliseconds, its neighbour is known; otherwise, it waits for seconds. */
+/** A datagram to a known neighbour leaves within this many milliseconds; to an unknown one, it waits for seconds. */
 const prompt = 200;
 
 /** How many consecutive datagrams must leave. If the kernel gives up on a neighbour, queued datagrams seem to leave. */
@@ -51,7 +51,7 @@ const enough = 3;
 /**
  * Checks that the link-layer address of the default gateway is known, which shows that the pod is attached to a
  * network. Network policies do not affect this. A pod without a gateway passes only if it has its address (an interface
- * may be late), and if the profile does not require a default route.
+ * may be late). A pod without a default route also fails if the profile requires one.
  */
 export function attemptGateway({ required }: GatewayCheck, family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
@@ -84,7 +84,10 @@ export function attemptGateway({ required }: GatewayCheck, family: Family, pod: 
 const noGateway = (seen: string): Finding =>
   passed(seen, 'nothing was asked, because there is no gateway at the link layer');
 
-/** Sends datagrams. While the neighbour is unknown, the kernel queues them for the socket (`net/core/neighbour.c`). */
+/**
+ * Sends datagrams to the gateway. While its link-layer address is unknown, the kernel queues them for the socket
+ * (`net/core/neighbour.c`).
+ */
 async function askFor(host: string, family: Family, pod: Pod, time: number): Promise<Finding> {
   const datagrams = new Datagrams(family, sourceOf(family, pod));
   const end = now() + time;
@@ -111,7 +114,7 @@ async function askFor(host: string, family: Family, pod: Pod, time: number): Pro
 
 const reasonFor = (code: string): Reason => (code === 'EADDRNOTAVAIL' ? 'address-unusable' : 'send-refused');
 
-/** The pod's address, if an interface has it: the kernel sends from no address that it does not have. */
+/** The pod's address, if an interface has it: the kernel sends only from addresses that it has. */
 function sourceOf(family: Family, { addresses }: Pod): Address | undefined {
   return addresses.find((it) => it.family === family && isOwn(it));
 }

@@ -9,20 +9,20 @@ import type { InterfacesCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
 
 /**
- * How long, in milliseconds, the check waits for `network-status` if nothing else is wrong. In a test, the kubelet had
- * written the downward API file with this annotation after 0.15 s.
+ * How long, in milliseconds, the check waits for `network-status` if nothing else is wrong. In a test, the kubelet
+ * wrote the downward API file with this annotation within 0.15 s.
  */
 const patience = 5000;
 
 /** The note on an interface that `network-status` has not confirmed yet. */
-export const unconfirmed = 'network-status of this sandbox was not there, so addresses were not compared';
+export const unconfirmed = 'network-status of this sandbox was missing, so addresses were not compared';
 
 /**
  * Checks that each network that the pod requests has its interface, because Multus can report success without one.
  *
  * If an interface has no address, the check waits until its time is over, because only `network-status` shows whether
- * it should have one. If there is still no `network-status`, the check passes with a note: the interface shows that
- * Multus ran in this sandbox, and Multus creates no interface if the network's IPAM fails.
+ * the interface should have one. If there is still no `network-status`, the check passes with a note: the interface
+ * shows that Multus ran in this sandbox, and Multus creates no interface if the network's IPAM fails.
  */
 export function attemptInterfaces({ devices: inUserSpace }: InterfacesCheck, pod: Pod): Attempt {
   const networks = readNetworks(pod.networks, pod.namespace);

@@ -9,16 +9,16 @@ import { type HostPort, ofFamilies, parseHostPort } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
 
 /**
- * For how many milliseconds all targets must be as expected; the pause between two dials of a target; and how long a
- * dial may take, which is more than the first retransmission (RFC 6298: after 1 s). A blocked target is dialled several
+ * How many milliseconds all targets must be as expected; the pause between two dials of a target; and how long a dial
+ * may take, which is longer than the first retransmission (RFC 6298: after 1 s). A blocked target is dialled several
  * times, because one lost packet looks like a policy.
  */
 const span = { held: 1000, between: 250, dial: 1500 };
 
-/** How long a name server may take, in milliseconds. */
+/** How long resolving a name may take, in milliseconds. */
 const patience = 4000;
 
-/** Problems, the most informative first: a policy that is not there explains the others. */
+/** Problems, the most informative first: a policy that is not in force explains the others. */
 const telling: Reason[] = [
   'policy-not-in-force',
   'name-unknown',
@@ -35,8 +35,8 @@ interface Target extends HostPort {
 
 /**
  * Checks that the pod's network policy is in force: all allowed targets can be reached and no blocked one can, for a
- * second. Silence and ICMP errors block a target. A reset connection neither reaches nor blocks it, because the packet
- * came to the target or to something that answers for it.
+ * second. Silence and ICMP errors mean that a target is blocked. A reset shows neither, because the packet came to the
+ * target or to something that answers for it.
  */
 export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families }: Pod): Attempt {
   const known = new Map<string, string[]>();
@@ -58,7 +58,7 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
     problems.push(...[...denied, ...permitted].filter((it) => 'reason' in it));
     const start = now();
     while (problems.length === 0 && now() - start < span.held) {
-      // a dial to a blocked target is not awaited, because it ends only if the target is not blocked
+      // a dial to a blocked target is not awaited, because it lasts until its limit while the target is blocked
       for (const target of denied)
         if (!('reason' in target)) void dialBlocked(target, (problem) => problems.push(problem));
       const dials = permitted.map((target) => ('reason' in target ? target : dialAllowed(target)));
@@ -68,7 +68,7 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
     const ended = problems;
     problems = [];
     const reason = telling.find((it) => ended.some((problem) => problem.reason === it));
-    if (reason === undefined) return passed('them', allowed.length === 0 ? unlike : undefined);
+    if (reason === undefined) return passed('that', allowed.length === 0 ? unlike : undefined);
     const texts = ended.filter((problem) => problem.reason === reason).map(({ seen }) => seen);
     return failed(reason, [...new Set(texts)].join('; '));
   };
@@ -103,7 +103,7 @@ async function dialAllowed(target: Target): Promise<Failed | undefined> {
 const nameOf = ({ text, host }: Target, address: string): string =>
   host === address ? text : `${text} (${address})`;
 
-/** Dials an address. A connection is a failure of a blocked target only, and silence of an allowed target only. */
+/** Dials an address. A connection is a failure only for a blocked target, and silence only for an allowed one. */
 async function ask(host: string, port: number): Promise<{ reason: Reason; how: string }> {
   const dialled = await dial({ host, port, limit: span.dial, seesIcmp: true });
   if (dialled.as === 'connected') {
@@ -114,6 +114,6 @@ async function ask(host: string, port: number): Promise<{ reason: Reason; how: s
   const how = `${dialled.code} for`;
   // this machine sent nothing
   if (dialled.as === 'no-route') return { reason: 'unreachable', how };
-  // only a reset connection has this code; before Linux 5.8, "port unreachable" has it too
+  // this code means a reset; before Linux 5.8, also "port unreachable"
   return { reason: dialled.code === 'ECONNREFUSED' ? 'connect-refused' : 'policy-too-strict', how };
 }

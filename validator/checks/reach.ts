@@ -20,7 +20,7 @@ export function attemptReach({ host, port }: ReachCheck): Attempt {
     }
     if (dialled.as === 'connected') {
       dialled.socket.close();
-      return passed('it');
+      return passed('a connection');
     }
     return failed(reasonFor(dialled.code), `${dialled.code} for ${at}`);
   };

@@ -50,7 +50,7 @@ export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: 
     return isSilence && mode === 'prefer' ? withoutAnswer(finding) : finding;
   };
 }
-/** Repeats the attempt while the kernel does not let programs use the pod's address yet. */
+/** Repeats the attempt until the kernel lets programs use the pod's address. */
 async function askWhenUsable(family: Family, pod: Pod, deadline: number): Promise<Passed | Failed> {
   for (const latest = now() + detection; ; await sleep(100)) {
     const finding = await ask(family, pod, deadline);
@@ -154,7 +154,7 @@ function silenceOf(destinations: Destination[], errors: (string | undefined)[]):
   return failed(isRefused ? 'send-refused' : 'node-silent', `no answer to datagrams to ${asked.join(', ')}`);
 }
 
-/** The finding if there is no answer with the mode `prefer`. It counts only when the time of the check is over. */
+/** The finding with the mode `prefer` if there is no answer. It counts only when the time of the check is over. */
 function withoutAnswer({ seen }: Failed): Passed {
   const note = 'the way to the node and back is not shown: it is broken, or a network policy denies it';
   return { ...passed(seen, note), wayNotShown: true, preliminary: true };

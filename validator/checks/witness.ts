@@ -14,7 +14,7 @@ export type Witness = WitnessCheck & { family: Family };
 
 /**
  * Waits for the connection of the kubelet's startup probe, and finds out how it arrived. Without the mesh's rule, it
- * arrives at `port`, where a socket only counts the packets that it drops. If it is not certain that a connection comes
+ * arrives at `port`, where a socket drops the packets and counts them. If it is not certain that a connection comes
  * from the node, the port stays open for ten seconds more: another pod may have connected before the kubelet.
  * @returns a function that gives the finding for a check's settings, with or without `inbound`
  */
@@ -54,7 +54,7 @@ export async function awaitKubelet(
     if (typeof listener === 'string') return () => cannotListen(inbound ?? port, family, listener);
     if (typeof second === 'string') return () => cannotListen(port, family, second);
     await promise;
-    // connections up to the last poll count; later ones are dropped
+    // connections count if they arrive before the last poll; later ones are dropped
     native.dropAll(listener);
     if (second !== undefined && isExempt) native.dropAll(second);
     await sleep(0);

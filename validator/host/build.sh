@@ -4,7 +4,7 @@
 #
 # usage: build.sh FOLDER [amd64|arm64]
 #
-# The second argument is the program's architecture, by default that of this machine.
+# The second argument is the architecture to build for, by default that of this machine.
 set -euo pipefail
 to=$(cd "$1" && pwd)
 cd "$(dirname "$0")"
@@ -13,7 +13,7 @@ refuse() { printf 'The validator'\''s host was not built: %s\n%s\n' "$1" "$2" >&
 case ${2:-$(uname -m)} in
   amd64 | x86_64) architecture=amd64 cpu=x86_64 ;;
   arm64 | aarch64) architecture=arm64 cpu=aarch64 ;;
-  *) refuse "${2:-$(uname -m)} is not an architecture that it is built for." 'Name amd64 or arm64.' ;;
+  *) refuse "${2:-$(uname -m)} is not a supported architecture." 'Name amd64 or arm64.' ;;
 esac
 target=$cpu-unknown-linux-musl
 compiler=musl-gcc

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs, as root, what validator/host/build.sh needs besides Rust. If nothing is missing, exits at once, silently.
+# Installs, as root, what validator/host/build.sh needs besides Rust. If nothing is missing, exits immediately and
+# prints nothing.
 #
 # usage: install.sh [amd64|arm64]
 #
@@ -17,7 +18,7 @@ else
   case $architecture in
     amd64) cpu=x86_64 ;;
     arm64) cpu=aarch64 ;;
-    *) printf 'install.sh knows amd64 and arm64, and not %s.\n' "$architecture" >&2; exit 64 ;;
+    *) printf 'install.sh supports amd64 and arm64, but not %s.\n' "$architecture" >&2; exit 64 ;;
   esac
   compiler=$cpu-linux-musl-gcc
   packages=("gcc-${cpu/_/-}-linux-gnu" "musl-dev:$architecture")
@@ -25,7 +26,7 @@ fi
 
 command -v "$compiler" >/dev/null && exit 0
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-  printf 'The validator'\''s host needs %s.\nHere is no apt-get, or no right to use it. Debian has it in: %s\n' \
+  printf 'The validator'\''s host needs %s.\nThere is no apt-get here, or no right to use it. Debian has it in: %s\n' \
     "$compiler" "${packages[*]}" >&2
   exit 1
 fi

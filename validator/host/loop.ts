@@ -20,7 +20,7 @@ const ready: (() => void)[] = [];
 /** After a stall of this many milliseconds, the program may have missed the events that it waits for. */
 const longestStall = 1000;
 
-/** The last stall: the program took too long between two polls, or slept longer than it had asked for. */
+/** The last stall: the time between two polls was too long, or a poll lasted longer than requested. */
 let stall = { length: 0, end: 0 };
 let resumed = 0;
 let onDefect = (error: unknown): void => {

@@ -13,12 +13,12 @@ export interface Native {
   now(): number;
   exit(code: number): never;
   /**
-   * Replaces this program by one that uses less memory. The new program accepts and closes connections at the listeners.
-   * After a signal, it exits with 0. After this many milliseconds (-1: never), it becomes this program again, with the
-   * arguments `next`, and the listeners stay open for {@link adopt}. Returns if this fails.
+   * Replaces this program with one that uses less memory. The new program accepts and closes connections at the
+   * listeners. After a signal, it exits with 0. After this many milliseconds (-1: never), it becomes this program
+   * again, with the arguments `next`, and the listeners stay open for {@link adopt}. Returns if this fails.
    */
   rest(listeners: number[], milliseconds: number, next: string[]): void;
-  /** Makes a descriptor valid that the program before this one left open by {@link rest}. */
+  /** Makes valid a descriptor that the previous program left open in {@link rest}. */
   adopt(descriptor: number): number;
 
   /** The text of a file, or only its lines that contain `part`. Bytes that are not UTF-8 are replaced. */
@@ -81,7 +81,7 @@ export interface Native {
   /** Reads up to 4096 bytes of a socket or pipe; none if the other end closed it. Throws `EAGAIN` if none came yet. */
   read(descriptor: number): Uint8Array;
   close(descriptor: number): void;
-  /** Waits at most this long for {@link pollEvent}s; -1 is unlimited. Returns each descriptor's events, or 0. */
+  /** Waits at most this long for {@link pollEvent}s; with -1, forever. Returns each descriptor's events, or 0. */
   poll(descriptors: number[], wanted: number[], milliseconds: number): number[];
 
   /** Resolves a name in a thread. The pipe yields addresses separated by blanks, or `!` and the name of an error. */

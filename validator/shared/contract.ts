@@ -40,13 +40,13 @@ export interface RedirectCheck extends TimedCheck {
   listen: number;
   /** `address:port` or `[address]:port`, where nothing answers. */
   connect: string[];
-  /** The user id as which the proof must run, because the rule may apply only to this user. */
+  /** The user ID with which the proof must run, because the rule may apply only to this user. */
   asUser?: number | undefined;
-  /** The group id as which the proof must run. */
+  /** The group ID with which the proof must run. */
   asGroup?: number | undefined;
-  /** A user id that the rule exempts, such as the proxy's. */
+  /** A user ID that the rule exempts, such as the proxy's. */
   notAsUser?: number | undefined;
-  /** A group id that the rule exempts. */
+  /** A group ID that the rule exempts. */
   notAsGroup?: number | undefined;
   /** Whether the mesh's rules are for all families of the pod, or only for the first that the kernel lists. */
   families?: 'first' | 'all';
@@ -102,9 +102,9 @@ export interface PolicyCheck extends TimedCheck {
   allowed?: string[];
 }
 
-/** How the checks go on while the pod runs. Needs a {@link WitnessCheck}, whose container runs as long as the pod. */
+/** How checks are repeated while the pod runs. Needs a {@link WitnessCheck}, whose container runs as long as the pod. */
 export interface Continuous {
-  /** The port of the readiness probe, open unless the network is lost; absent if only the log reports a loss. */
+  /** The port of the readiness probe, closed while the network is lost; absent if only the log reports a loss. */
   port?: number;
   /** The time between two rechecks, such as `60s`. */
   interval: string;

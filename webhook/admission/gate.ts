@@ -34,7 +34,7 @@ export type GateView = Pick<
   'readiness' | 'evidence' | 'pods' | 'holds' | 'unsynced' | 'notSynced' | 'notObservedSince'
 >;
 
-/** Decides about a request to `/gate` by the current policy. @param now milliseconds since the epoch */
+/** Decides about a request to `/gate` with the current policy. @param now milliseconds since the epoch */
 export async function gate(
   request: Placement,
   view: GateView,
@@ -43,7 +43,7 @@ export async function gate(
 ): Promise<{ request: Placement; decision: GateDecision }> {
   const missing = view.unsynced();
   const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets.flatMap(placesOf));
-  // no node can be judged yet, so the pod is not read from the API server
+  // no decision is possible for any node yet, so the pod is not read from the API server
   if (missing !== undefined && daemonSets.every((daemonSet) => view.notSynced(daemonSet))) {
     return { request, decision: allowUnknown('not-synced', `not listed yet: ${missing}`) };
   }
@@ -61,7 +61,7 @@ export async function gate(
     }
     return { request, decision };
   } catch (error) {
-    // the gate may fail open, because the pod's own proof does not
+    // the gate may fail open, because the pod's own proof fails closed
     return { request, decision: allowUnknown('pod-unknown', messageOf(error)) };
   }
 }
@@ -70,7 +70,7 @@ export async function gate(
  * Decides whether a pod may be bound to a node. If too little is known, it may: the proof still checks the network.
  * @param pod its UID is empty if the pod is only in the request
  * @returns `heldSince`: since when the pod has been held, if it was refused before; `tries`: the profiles whose network
- * the pod tries, so the node has to be reserved for it
+ *   the pod probes, so the node has to be reserved for the pod
  */
 export function decidePlacement(
   placement: Placement,
@@ -126,7 +126,7 @@ function refuse(
   about: ProfileScope,
 ): GateDecision {
   if (heldSince !== undefined && now - heldSince > maxHold) {
-    const warning = `allowed, because gate.maxHold is over: ${notReadyText(problem)}`;
+    const warning = `allowed, because gate.maxHold has passed: ${notReadyText(problem)}`;
     return decision('released', 'held-long-enough', { ...about, warnings: [warning] });
   }
   return mode === 'audit'

@@ -13,7 +13,7 @@ import { type AdmissionReview, decodePodRequest, type PodRequest } from './revie
 
 /*
  * The steps for a pod are: facts (what an earlier call left), selection, plan, container, patch. With `IfNeeded`, the
- * API server may call twice for a pod; the second call differs only by what the first call left in the pod.
+ * API server may call twice for a pod; the second call also sees what the first call and other webhooks changed.
  */
 
 /**
@@ -67,10 +67,10 @@ export function mutate(body: unknown, context: MutateContext): Admission {
 function decide(request: PodRequest, { policy, namespaces, ownNamespace }: MutateContext): Decision {
   const { pod } = request;
   const exempt = exemption(request, policy.daemonSets, ownNamespace);
-  // no patch at all, so an earlier injection stays too
+  // no patch at all, so even an earlier injection stays
   if (exempt !== undefined && isUntouchable(exempt)) return decision('skipped', exempt);
   const earlier = earlierCall(pod);
-  // an exempt pod needs no labels of its namespace, because a cluster needs such pods to recover
+  // exempt pods do not depend on their namespace's labels, because a cluster needs such pods to recover
   if (exempt !== undefined) {
     // the policy over the final pod knows all other exemptions, but not the DaemonSets of custom profiles
     const status = exempt === 'network-daemonset' ? reasonText(exempt) : undefined;

@@ -33,8 +33,8 @@ export function decision<const Outcome extends string, const Reason extends stri
 }
 
 /**
- * The longest text of a refusal in bytes. In an event, the scheduler adds 97 bytes and cuts off the end at 1,024
- * (Kubernetes `NoteLengthLimit`; `truncateMessage` of pkg/scheduler), but the error code at the end must stay.
+ * The maximum length of a refusal's text, in bytes. In an event, the scheduler adds 97 bytes and truncates the text at
+ * 1,024 (Kubernetes `NoteLengthLimit`; `truncateMessage` of pkg/scheduler), but the error code at the end must stay.
  */
 const longestMessage = 900;
 
@@ -62,7 +62,7 @@ export function respond(uid: string, decision: AdmissionDecision): AdmissionRevi
 }
 
 /**
- * Clients expect a warning to have up to about 120 characters. The API server cuts warnings that together exceed 4,096
+ * Clients expect warnings of up to about 120 characters. The API server truncates warnings that together exceed 4,096
  * characters (apimachinery `pkg/util/net`, apiserver `pkg/endpoints/filters/warning.go`).
  */
 const longestWarning = 120;
@@ -77,7 +77,7 @@ export function fitWarnings(warnings: readonly string[]): string[] {
 
 /** One line of at most {@link longestWarning} characters. */
 function fit(text: string): string {
-  // more characters than fit, because runs of blanks are reduced to one
+  // more characters than fit, because each run of white space becomes one space
   const head = text.slice(0, 32 * longestWarning);
   const line = clean(head.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')).trim();
   return fitText(head.length < text.length ? `${line} …` : line, longestWarning);

@@ -63,7 +63,7 @@ export class InvalidObject extends CniGateError {
 export const invalid = (message: string): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_INVALID', quoted(message));
 
-/** The error for a name that Kubernetes does not allow, and we must not send. @param field its path in the body */
+/** The error for a name that Kubernetes does not allow, and that we must not send. @param field its path in the body */
 export const wrongName = (field: string, expected: string, value: unknown): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_NAME', `${field} should be ${expected}, is ${describe(value)}`);
 
@@ -130,7 +130,7 @@ export interface PodRequest extends RequestHead {
 }
 
 /**
- * Returns the request in an admission call about a pod. The pod's name is not validated here: we only show it.
+ * Returns the request in an admission call about a pod. The pod's name is not validated here: it is only displayed.
  * @throws CniGateError as in {@link openEnvelope}
  */
 export function decodePodRequest(body: unknown): PodRequest {

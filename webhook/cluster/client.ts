@@ -24,7 +24,7 @@ export interface Access {
   readonly source: string;
   /** The context of the kubeconfig file; undefined with a service account. */
   readonly context?: string | undefined;
-  /** Called before each request: tokens and certificates change. @throws CniGateError CNI_GATE_CLUSTER_CONFIG */
+  /** Called before each request: tokens and certificates can change. @throws CniGateError CNI_GATE_CLUSTER_CONFIG */
   connection(): Promise<Connection>;
   /** Called after the API server rejected the credentials. */
   refresh(): void;
@@ -39,9 +39,12 @@ export interface RequestOptions {
   /** The content type of the body (default `application/json`). */
   contentType?: string;
   signal?: AbortSignal | undefined;
-  /** The longest time without a received byte, in milliseconds (default 10 s). */
+  /** The maximum time without a received byte, in milliseconds (default 10 s). */
   timeout?: number;
-  /** The maximum answer size in bytes (default {@link objectBytes}). A larger answer fails: the cause is `TooLarge`. */
+  /**
+   * The maximum size of the answer in bytes (default {@link objectBytes}). If the answer is larger, the request fails
+   * with the cause `TooLarge`.
+   */
   maxBytes?: number;
 }
 
@@ -54,7 +57,7 @@ export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentTyp
 
 /** An answer whose objects are read one by one, by a `for await` loop. */
 export interface ObjectStream extends AsyncIterable<ObjectText> {
-  /** Call it after the loop. Returns the list with 0 in place of each item. */
+  /** Must be called after the loop. Returns the list with 0 in place of each item. */
   rest(): unknown;
   bytes(): number;
 }
@@ -66,7 +69,7 @@ const idleTimeout = 60_000;
 
 export class ApiClient {
   readonly #access: Access;
-  /** The pool of connections, and the settings it was created with: a new pool is needed when they change. */
+  /** The connection pool, and the settings with which it was created: a new pool is needed when the settings change. */
   #agent: Agent | undefined;
   #madeOf = '';
   #server = '';
@@ -227,7 +230,7 @@ export class ApiClient {
     });
     // so that the next request uses new credentials
     if (status === 401) this.#access.refresh();
-    const credentials = `: the credentials of ${this.source} are missing, have expired, or are of another cluster: log in again`;
+    const credentials = `: the credentials of ${this.source} are missing, have expired, or belong to another cluster: log in again`;
     throw refusal(operation, status, said, status === 401 ? credentials : '');
   }
 

@@ -11,7 +11,7 @@ export class ClusterError extends CniGateError {
   readonly status: number | undefined;
   /** The reason in the answer's Status, such as `AlreadyExists` or `Expired`. */
   readonly reason: string | undefined;
-  /** The right that RBAC refused, such as `verb "list" on resource "nodes" of API group ""`; otherwise undefined. */
+  /** The permission that RBAC lacks, such as `verb "list" on resource "nodes" of API group ""`; otherwise undefined. */
   readonly missingRight: string | undefined;
   /** The message in the answer's Status; empty if there is none. */
   readonly statusMessage: string;
@@ -71,7 +71,7 @@ export function unreachable(operation: string, server: string, error: unknown): 
   const why = message.includes(code) ? message : `${message} (${code})`;
   return new ClusterError(
     codeOf(code),
-    `cannot ${operation}: no answer of the API server at ${server}: ${why}`,
+    `cannot ${operation}: no answer from the API server at ${server}: ${why}`,
     { cause: error },
   );
 }
@@ -96,7 +96,7 @@ export function operationText(method: string, path: string, isWatch = false): st
   return [verb, resource, name, namespace && `in namespace ${namespace}`].filter(Boolean).join(' ');
 }
 
-/** The missing right; undefined if an admission policy refused. Source: `forbiddenMessage` of k8s.io/apiserver. */
+/** The missing permission; undefined if an admission policy refused. Source: `forbiddenMessage` of k8s.io/apiserver. */
 function missingRightIn(said: string): string | undefined {
   const [, verb, resource, group, path] =
     / cannot (\w+) (?:resource "([^"]*)" in API group "([^"]*)"|path "([^"]*)")/.exec(said) ?? [];

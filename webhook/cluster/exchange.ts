@@ -12,13 +12,13 @@ export interface Call {
   timeout: number;
   signal?: AbortSignal | undefined;
   /**
-   * Returns the agent for a second attempt, in case the server had closed the reused connection. Set only for requests
+   * Returns the agent for a second attempt, in case the server has closed the reused connection. Set only for requests
    * that change nothing, as in Go's `shouldRetryRequest` (net/http).
    */
   renew?: (() => Agent) | undefined;
 }
 
-/** The peer accepted a request, and has sent nothing since. */
+/** The peer is silent: nothing arrived within the timeout, or a watch did not end. */
 export class Silence extends Error {}
 
 const silence = (timeout: number): Silence => new Silence(`no byte for ${timeout} ms`);

@@ -25,7 +25,7 @@ const defaultTimes = {
 export interface LeaderElectorOptions {
   namespace: string;
   name: string;
-  /** The name of this process in the Lease, which is unique for each process. */
+  /** The name of this process in the Lease, unique for each process. */
   identity: string;
   log: Log;
   times?: typeof defaultTimes;
@@ -33,7 +33,7 @@ export interface LeaderElectorOptions {
 
 /**
  * Leader election with a Lease, as in client-go. The holder renews the Lease, and any process may take a Lease that has
- * not changed for its duration. Writes name the version that was read. Times are of a monotonic clock.
+ * not changed for its duration. Writes contain the resourceVersion that was read. Times are from a monotonic clock.
  */
 export class LeaderElector implements Leadership {
   readonly #client: ApiClient;
@@ -70,7 +70,7 @@ export class LeaderElector implements Leadership {
     while (!signal.aborted) {
       await this.#step(signal);
       this.#tell();
-      // random, so that replicas do not send their requests together
+      // random, so that replicas do not send their requests at the same time
       const wait = this.leads ? retry : retry * (1 + Math.random() / 5);
       await sleep(wait, undefined, { signal }).catch(() => {});
     }
@@ -98,7 +98,7 @@ export class LeaderElector implements Leadership {
       } else this.#renewed = Number.NEGATIVE_INFINITY;
       this.#failures.over();
     } catch (error) {
-      // 409: another replica was faster, and its Lease is read with the next request
+      // 409: another replica was faster; the next step reads its Lease
       if (signal.aborted || (error instanceof ClusterError && error.status === 409)) return;
       const text = `no leader can be found: ${messageOf(error)}`;
       this.#failures.warn(kindOfError(error), { lease: name, err: error }, text);
@@ -125,7 +125,7 @@ export class LeaderElector implements Leadership {
     } catch (error) {
       log.warn(
         { lease: name, err: error },
-        `the Lease was not released, and is free after ${this.#times.duration / 1000} s: ${messageOf(error)}`,
+        `the Lease was not released; another replica can take it after ${this.#times.duration / 1000} s: ${messageOf(error)}`,
       );
     }
   }
@@ -135,7 +135,7 @@ export class LeaderElector implements Leadership {
     if (leads === this.#reported) return;
     this.#reported = leads;
     const { name, identity, log } = this.#options;
-    log.info({ lease: name, identity }, leads ? 'this replica leads' : 'this replica does not lead any more');
+    log.info({ lease: name, identity }, leads ? 'this replica leads' : 'this replica no longer leads');
     for (const changed of this.#changed) changed();
   }
 }
@@ -165,7 +165,7 @@ export interface Observation {
 }
 
 /**
- * Records since when a Lease has not changed. The Lease's own times are not used, because its holder's clock set them.
+ * Records since when a Lease has not changed. The times in the Lease are not used: they are from the holder's clock.
  * @param now milliseconds of a monotonic clock
  */
 export function observe(before: Observation | undefined, lease: Lease | undefined, now: number): Observation {

@@ -9,7 +9,7 @@ export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 
 /** Times are in milliseconds. */
 export const defaultLimits = {
-  /** The longest time to the answer, including the wait for requests before it. */
+  /** The maximum time until the answer, including the wait for earlier requests. */
   bound: 5000,
   /** How long an answer is reused, even if the object does not exist. */
   remember: 1000,
@@ -61,7 +61,7 @@ export function lookup<O, T>(
       if (!signal.aborted) throw error;
       // this connection may be dead
       client.dropConnections();
-      const message = `${cannot(key)}: no answer of the API server within ${bound} ms`;
+      const message = `${cannot(key)}: no answer from the API server within ${bound} ms`;
       throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });
     } finally {
       places.give();

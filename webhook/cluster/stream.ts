@@ -18,8 +18,8 @@ const [quote, backslash] = [0x22, 0x5c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Splits JSON into its objects while it arrives. At most one object is in memory, and of an oversized object only the
- * beginning: a page of a list may have any size, because any tenant can create objects of 1.5 MB.
+ * Splits JSON into its objects while it arrives. At most one object is in memory, and only the beginning of an
+ * oversized one: any tenant can create objects of 1.5 MB, so a page of a list may have any size.
  */
 export class ObjectSplitter {
   readonly #max: number;
@@ -75,7 +75,7 @@ export class ObjectSplitter {
     if (this.#level === levels.events) return text.trim() === '' ? [] : [{ text, isCut: false }];
     this.#rest += text + place;
     if (this.#rest.length <= listEnvelopeBytes) return [];
-    throw new Error(`more than ${listEnvelopeBytes} bytes beside the items of a list`);
+    throw new Error(`more than ${listEnvelopeBytes} bytes besides the items of a list`);
   }
 
   /** @returns the list with 0 in place of each item @throws Error if the stream ended too early, or is not JSON */

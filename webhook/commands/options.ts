@@ -49,7 +49,7 @@ const given =
     return text;
   };
 
-/** Parses the name of a namespace. An empty argument is an error, and does not mean all namespaces. */
+/** Parses the name of a namespace. An empty argument is an error, instead of meaning all namespaces. */
 export const namespaceName = given('the name of a namespace');
 
 /** A parser of whole numbers within bounds. */

@@ -55,7 +55,7 @@ export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
   const { filename: names, namespace, assumeMeshed, config, profile, ownNamespace, output } = flags;
   if (names.length === 0) throw usageError('expected a file or folder to review, or - for standard input');
   if (flags.summary && output !== 'text')
-    throw usageError(`--summary is text: it does not go with --output ${output}`);
+    throw usageError(`--summary is text, and cannot be combined with --output ${output}`);
   const policy = readPolicy(config);
   // reports an unknown profile once, instead of refusing every pod for it
   if (profile !== undefined) policy.combineProfiles(profile);

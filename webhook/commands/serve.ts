@@ -140,9 +140,7 @@ function checkFlags(flags: Flags): boolean {
   const needsCluster = labelsFromCluster(flags) || flags.tlsSecret !== undefined;
   for (const flag of ['kubeconfig', 'context'] as const) {
     if (flags[flag] !== undefined && !needsCluster)
-      throw usageError(
-        `--${flag} is for a cluster, and nothing here comes from one: see --cluster-state and --profile`,
-      );
+      throw usageError(`--${flag} names a cluster, but --cluster-state or --profile replaces the cluster`);
   }
   if (flags.clientName !== undefined && flags.clientCa === undefined)
     throw usageError('--client-name needs --client-ca');

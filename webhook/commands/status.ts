@@ -42,7 +42,7 @@ export function statusCommand(): Command {
 
 async function run(flags: Flags): Promise<void> {
   const { probe, watch, output, all = false } = flags;
-  if (probe && watch) throw usageError('--probe asks once, and --watch goes on: give one of the two');
+  if (probe && watch) throw usageError('--probe asks once, but --watch repeats: use only one of the two');
   // loaded here, because the other commands do not need these modules
   const [{ readings }, { statusOf }, { statusText }] = await Promise.all([
     import('../report/observe/follow.ts'),

@@ -61,7 +61,7 @@ const inOrder = (profile: Profile): Profile => {
     fields.includes(key) ? fields.indexOf(key) : fields.length;
   const checks = profile.proof.checks.map((check) => {
     const [[name, settings] = ['', {}]] = Object.entries(check);
-    // keys of equal rank are sorted, and `timeout` is the last one of them
+    // keys of equal rank are sorted, and `timeout` comes last
     const entries = Object.entries(settings as object).toSorted(([a], [b]) => (a < b ? -1 : 1));
     return { [name]: Object.fromEntries(entries.toSorted((a, b) => rank(a) - rank(b))) } as CheckOfProfile;
   });
@@ -87,7 +87,7 @@ export const parsePolicy = (text?: string, file?: string, image?: string): Polic
   new Policy(parseConfiguration(text, file, image));
 
 /**
- * Returns the policy of a configuration file, or that of the built-in defaults without a file.
+ * Returns the policy of a configuration file or, without a file, that of the built-in defaults.
  * @param image as in {@link parseConfiguration}
  */
 export const readPolicy = (path?: string, image?: string): Policy =>

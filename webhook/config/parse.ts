@@ -3,13 +3,13 @@ import { CniGateError } from '../lib/errors.ts';
 import { readYaml, type YamlDocument, YamlError } from '../lib/yaml.ts';
 import { configurationYaml } from '../lib/yaml-schema.ts';
 
-/** An error in a document: the path as segments, and a text that says what was expected and seen. */
+/** An error in a document: the path as segments, and a text that says what was expected and what was found. */
 export interface Fault {
   path: (string | number)[];
   text: string;
 }
 
-/** At most this many errors are reported, so that a wholly wrong file does not fill the screen. */
+/** The maximum number of reported errors, so that an entirely wrong file does not fill the screen. */
 const mostFaults = 10;
 
 /**
@@ -25,7 +25,7 @@ export function parseChecked<T>(
   rules: (value: T) => Fault[] = () => [],
 ): T {
   const { value, lineOf } = read(text, file);
-  // ajv reports a wrong property name twice; the report whose `params` have the name has no `propertyName` itself
+  // ajv reports an invalid property name twice: keep the error without `propertyName`, which has the name in `params`
   const faults = validate(value)
     ? rules(value)
     : (validate.errors ?? []).filter(({ propertyName }) => propertyName === undefined).map(explain);
@@ -74,7 +74,7 @@ const show = (value: unknown): string => {
 
 const list = (values: unknown): string => (Array.isArray(values) ? values.join(', ') : String(values));
 
-/** Turns an ajv error into a fault with what is allowed and what was seen. Needs ajv's option `verbose`. */
+/** Turns an ajv error into a fault that says what is allowed and what was found. Needs ajv's option `verbose`. */
 export function explain(error: ErrorObject): Fault {
   const { additionalProperty, propertyName } = error.params as Record<string, unknown>;
   const key = additionalProperty ?? propertyName;

@@ -8,7 +8,7 @@ import { foreign, ownPrefix } from '../lib/names.ts';
 import { quantity } from '../lib/quantity.ts';
 import type { Fault } from './parse.ts';
 
-/** Annotations that profiles must not set, each with a sentence that names the component that writes it. */
+/** Annotations that profiles must not set, each with a text that names the component that writes it. */
 export type Reserved = ReadonlyMap<string, string>;
 
 /** The reserved annotations of profiles and Kubernetes. A profile that sets one could make a pod look ready. */
@@ -48,7 +48,7 @@ export function resourceFaults({ requests, limits }: ProofResources): Fault[] {
 }
 
 const wholeCpus =
-  'is a whole number: in a Guaranteed pod, the static CPU manager would give the init container CPUs of its own';
+  'is a whole number: in a Guaranteed pod, the static CPU manager would give the init container exclusive CPUs';
 
 /** Forbids keys that the injection sets: a condition on them could hold in one call for a pod, but not in the other. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
@@ -73,7 +73,7 @@ function annotationFaults({ annotations }: Profile, path: (string | number)[], r
   });
 }
 
-/** Checks `imageOf`: its container must exist in every pod to which the profile applies. */
+/** Checks `proof.container`. The container of `imageOf` must exist in every pod to which the profile applies. */
 function containerFaults({ when, proof }: Profile, path: (string | number)[]): Fault[] {
   const { checks, container, witness, continuous } = proof;
   if (container === undefined) return [];
@@ -93,7 +93,7 @@ function containerFaults({ when, proof }: Profile, path: (string | number)[]): F
   return faults;
 }
 
-/** linkerd's validator proves the outbound redirect, so nothing may take its place that does not. */
+/** linkerd's validator proves the outbound redirect, so only a proof of that redirect may replace the validator. */
 function replacesFaults({ proof }: Profile, path: (string | number)[]): Fault[] {
   const proves = proof.checks.some((check) => 'redirect' in check && check.redirect.direction === 'outbound');
   return proof.replaces === undefined || proves || proof.container !== undefined

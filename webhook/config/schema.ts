@@ -7,7 +7,7 @@ const ajv = new Ajv({
   verbose: true,
   useDefaults: true,
   allowUnionTypes: true,
-  // keeps the validators' source, which the bundle has instead of this file: release/compiled-schemas.ts
+  // keeps the source of the compiled schemas, which replaces this file in the bundle: release/compiled-schemas.ts
   code: { source: true },
 });
 

@@ -23,13 +23,16 @@ export interface ClusterView extends Doubts {
   readonly holds: Holds;
   /** All known pods with the label `cni-gate.io/profile` that wait for a node, each with its last known refusal. */
   pending(): Iterable<PendingPod>;
-  /** Calls `changed` with the old and the new state of each pending pod that changed. @returns ends the subscription */
+  /**
+   * Calls `changed` with the old and new state of each changed pending pod.
+   * @returns a function that ends the subscription
+   */
   subscribe(changed: (pods: readonly PendingPod[]) => void): () => void;
   /** Which lists of nodes, DaemonSets or pods have not arrived yet, for messages; undefined once all have arrived. */
   unsynced(): string | undefined;
   /** Why the server should not receive requests yet; undefined if it may receive them. */
   unready(): string | undefined;
-  /** Call it after a change of the policy, because the new profiles may name different DaemonSets. */
+  /** Must be called after each change of the policy, because the new profiles may name other DaemonSets. */
   policyChanged(): void;
   /** Stops the watches. The server calls it after its last answer, because requests read the view. */
   close(): Promise<void>;

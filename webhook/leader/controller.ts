@@ -17,7 +17,8 @@ export interface LeaderDeps<View> {
   events: Pick<EventRecorder, 'capacity' | 'add'>;
   log: Log;
   /**
-   * Milliseconds between two queuings of all keys (default 2,000): no event reports that a node became ready or full.
+   * How often, in milliseconds, all keys are queued again (default 2,000): no change of a key's objects reports that a
+   * node became ready or full.
    */
   resync?: number;
 }
@@ -42,7 +43,7 @@ export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 
   maxDelay: number;
   /** Limits the rate: the queue takes one token for each key, and `reconcile` may take more. */
   bucket?: TokenBucket;
-  /** Called each time this process starts or stops leading. The returned work keeps no state from before. */
+  /** Called each time this process starts or stops leading. The returned work keeps no earlier state. */
   begin(): Work;
   /** The beginning of log messages about failures, such as `refused pods cannot be steered`. */
   failure: string;

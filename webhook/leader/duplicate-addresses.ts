@@ -12,11 +12,12 @@ import { lostEvent, recoveryEvents } from './lost-networks.ts';
 
 /**
  * Milliseconds between two searches. A duplicate counts only if two consecutive searches find it: if an address passes
- * from one pod to another on a different node, the new pod's status may arrive before the old pod's end.
+ * from one pod to another on a different node, the new pod's status may arrive before the watch reports that the old
+ * pod has ended.
  */
 const interval = 5000;
 
-/** Slots of the event queue that lost networks leave free for other reporters. */
+/** Slots of the event queue that events about lost networks leave free for other events. */
 const reserve = 100;
 
 type View = {
@@ -106,7 +107,7 @@ function duplicateEvents(found: DuplicateAddress): Event[] {
     node: pod.node,
     note: fitNote(
       `address ${address} of ${of} is also that of pod ${nameOf(other)} on node ${other.node}, the ${which} one`,
-      '. Connections to it reach either pod. Find out which pod the network gave it to, and delete the other one, without --force',
+      '. Connections to it reach either pod. Find out to which pod the network assigned it, and delete the other one, without --force',
     ),
   });
   return [about(older, younger, 'younger'), about(younger, older, 'older')];

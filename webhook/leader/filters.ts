@@ -65,7 +65,7 @@ export function filterNode(
   return zone === undefined || node.labels[zoneLabel] === zone ? undefined : 'zone';
 }
 
-/** A text for people, such as `3 nodes: 2 not ready for mesh, 1 too small`. */
+/** A message such as `3 nodes: 2 not ready for mesh, 1 too small`. */
 export function filterText(
   counts: ReadonlyMap<FilterReason, number>,
   { profiles }: Pick<PodToPlace, 'profiles'>,

@@ -5,13 +5,13 @@ import { eventReasons, validatorContainer } from '../lib/names.ts';
 
 /**
  * The event about a lost network. Its name contains the first version of the pod that showed the loss, so each loss has
- * one event. A server that was started after that version may write another one.
+ * one event. A server that starts later first sees a later version of the pod, so it may write a second event.
  * @param pod a pod with `unready`
  */
 export const lostEvent = (pod: PodEvidence): Event => ({
   ...eventOf(
     pod,
-    `is lost: its readiness probe fails, so the pod gets no traffic from its Services. To see what the rechecks saw: kubectl -n ${pod.namespace} logs ${pod.name} -c ${validatorContainer}`,
+    `is lost: its readiness probe fails, so the pod gets no traffic from its Services. For the results of the rechecks: kubectl -n ${pod.namespace} logs ${pod.name} -c ${validatorContainer}`,
   ),
   type: 'Warning',
   reason: eventReasons.lost,
@@ -31,7 +31,7 @@ const eventOf = (pod: PodEvidence, note: string): Omit<Event, 'type' | 'reason'>
   note: fitNote(`the network of pod ${pod.name} on node ${pod.node} ${note}`),
 });
 
-/** The events about a pod that was lost and is ready again; none for all other changes. */
+/** The events about a pod whose network was lost and that is ready again; none for all other changes. */
 export const recoveryEvents = ({ before, now: pod }: EvidenceChange, now: number): Event[] => {
   if (before === undefined || pod === undefined || !isLost(before, now)) return [];
   const isReady = pod.verdict === 'passed' && pod.unready === undefined && !pod.leaving && !pod.ended;

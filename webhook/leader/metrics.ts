@@ -21,7 +21,7 @@ function stateGauge<S extends string>(
 }
 
 const nominationsHelp = 'Nominations of ready nodes for refused pods.';
-const replacementsHelp = 'Verdicts of the pods that replaced them.';
+const replacementsHelp = 'Verdicts of the pods that replaced recreated pods.';
 
 export const steerMetrics = (registry: Registry) => ({
   nominations: counter(registry, 'cni_gate_nominations_total', nominationsHelp, 'result'),

@@ -30,8 +30,8 @@ export const nominate = (
   written(client, pod, patch(client, pod, '/status', {}, { status: { nominatedNodeName: node } }, signal));
 
 /**
- * Deletes the pod with its own grace period, unless it has changed since it was judged. A pod of a Job is only
- * released: it loses the Job's labels, so the Job counts no failure, and {@link deleteReleased} deletes it later.
+ * Deletes the pod with its own grace period, unless it has changed since the decision. A pod of a Job is only released:
+ * it loses the Job's labels, so the Job counts no failure, and {@link deleteReleased} deletes it later.
  */
 export function deletePod(
   client: ApiClient,
@@ -43,7 +43,9 @@ export function deletePod(
   return written(client, pod, patch(client, pod, '', { labels, annotations }));
 }
 
-/** Deletes a released pod, even if its proof passed meanwhile: its Job no longer counts it, and creates another pod. */
+/**
+ * Deletes a released pod, even if its proof has passed since: its Job no longer counts the pod, and creates another.
+ */
 export const deleteReleased = (client: ApiClient, pod: Target): Promise<Written> =>
   written(
     client,

@@ -1,4 +1,4 @@
-/** Limits on what others can send or create. docs/reference/limits.md explains those that a user can meet. */
+/** Limits on what others can send or create. docs/reference/limits.md explains those that users may notice. */
 import { totalmem } from 'node:os';
 
 const KiB = 1024;
@@ -10,15 +10,15 @@ const bodyLimits = {
   body: 5 * MiB,
   /** Larger bodies wait for a place. This size takes the main thread at most 10 ms to parse; a pod has 3 to 20 KiB. */
   smallBody: 64 * KiB,
-  /** At most this many larger bodies are read at once. Each occupies its place, and memory, until it is answered. */
+  /** At most this many larger bodies are read at a time. Each keeps its place, and memory, until it is answered. */
   largeBodies: 8,
   /** The longest wait for a place: below `timeoutSeconds`, but longer than `largeBodyArrival`, which frees a place. */
   largeBodyWait: 3_000,
   /** How long a larger body may take to arrive. An API server sends a body without pauses. */
   largeBodyArrival: 2_000,
-  /** Lists, objects and strings of a body; 30,000 tolerations have 270,000. V8 takes up to 50 MiB and 1 s for them. */
+  /** Most lists, objects and strings in a body; 30,000 tolerations have 270,000. V8 takes up to 50 MiB and 1 s. */
   largeBodyParts: 300_000,
-  /** The longest time to read a body, with the start of the thread. It equals the API server's `timeoutSeconds`. */
+  /** The longest time to start the thread and read a body. It equals `timeoutSeconds` of the webhook for pods. */
   largeBodyTime: 10_000,
   /** The thread's heap. V8 may end the whole process at this limit, so `largeBodyParts` keeps bodies below half of it. */
   largeBodyHeap: 128 * MiB,
@@ -29,7 +29,7 @@ export const bodiesOfTurn = 8;
 
 /** Time limits of a connection to the admission port, in milliseconds. */
 const connectionLimits = {
-  /** For a TLS handshake, from the beginning of the connection. */
+  /** For a TLS handshake, from the start of the connection. */
   handshakeTimeout: 5_000,
   /** For the headers and for the whole request, from its first byte. The API server sends them without pauses. */
   headersTimeout: 10_000,
@@ -74,23 +74,23 @@ function availableMemory(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** Limits of the search for nodes to nominate. To compare a pod with a node takes about a microsecond. */
+/** Limits of the search for nodes to nominate. Comparing a pod with a node takes about a microsecond. */
 export const planLimits = {
   /** Comparisons per second, for all namespaces together. They take about a tenth of the time of one core. */
   perSecond: 60_000,
-  /** Comparisons that may be made at once after a pause. */
+  /** Comparisons that may be made without delay after a pause. */
   burst: 120_000,
   /** Nominations per second. Each costs as much as `perSecond / nominations` comparisons. */
   nominations: 25,
   /** After this many comparisons, the search yields to admission calls and to the renewal of the Lease. */
   slice: 500,
-  /** A pod's node selector entries, expressions, tolerations and resources, in all. Most pods have less than 20. */
+  /** A pod's node selector entries, expressions, tolerations and resources, in all. Most pods have fewer than 20. */
   terms: 100,
 } as const;
 
 /** Limits of repair that cannot be configured (docs/decisions/repair.md). Times are in milliseconds. */
 export const repairLimits = {
-  /** The pause of a controller after a replacement failed. It doubles with each further failure. */
+  /** The pause after a controller's replacement fails. It doubles with each further failure. */
   pause: 5000,
   longestPause: 600_000,
   /** The longest wait of a controller's other pods for the verdict of a replacement. */
@@ -105,7 +105,7 @@ export const repairLimits = {
     /** The pause before the first pod is tried, and between two such pods. */
     pause: 300_000,
   },
-  /** For each namespace: repair looks every 5 s for suitable nodes for at most this many different requirements. */
+  /** Every 5 s, repair looks for suitable nodes for at most this many different requirements in each namespace. */
   kinds: 64,
 };
 
@@ -115,7 +115,7 @@ export const repairLimits = {
  */
 export const objectBytes = 512 * KiB;
 
-/** The same for pods of network DaemonSets, and for pods whose requests are summed: a status may have 700 KB. */
+/** The maximum for pods of network DaemonSets, and for pods whose requests are summed: a status may have 700 KB. */
 export const trustedObjectBytes = 3 * MiB;
 
 /** At most this many bytes of an error answer are read. A Kubernetes Status has less than 4 KiB. */
@@ -130,17 +130,17 @@ export const listItems = 64;
 /** The maximum size, in bytes, of a list without its items, which includes the token of the next page. */
 export const listEnvelopeBytes = 64 * KiB;
 
-/** Pods that wait for a node, and their estimated memory. The gate requests pods that are not kept. */
+/** Limits for the waiting pods that are kept: number and estimated memory. The gate requests any other pod. */
 export const pendingPods = {
   max: { count: 10_000, bytes: 32 * MiB },
   /** Characters of one pod's scheduling requirements. */
   requiredCharacters: 16 * KiB,
 };
 
-/** How many refused pods are remembered. For all others, the pod's status shows roughly when the hold began. */
+/** How many refused pods are remembered. For any other, the pod's status shows roughly when the hold began. */
 export const heldPods = 10_000;
 
-/** Pods on nodes of which the verdict is kept. Kubernetes supports 150,000 pods. */
+/** Limits for the pods on nodes, whose verdicts are kept. Kubernetes supports 150,000 pods. */
 export const evidencePods = {
   max: { count: 120_000, bytes: 96 * MiB },
   /** How many different texts, and lists of texts, the pods share in memory. */
@@ -161,13 +161,13 @@ export const nodeEvidence = {
   passedOwners: 20_000,
 };
 
-/** Duplicate addresses of each namespace. Users can claim any addresses in the annotation `network-status`. */
+/** Most duplicate addresses in a namespace. Users can claim any addresses in the annotation `network-status`. */
 export const duplicatesOfNamespace = 500;
 
-/** Namespaces that opted in; all others are requested when needed. A namespace with 5 labels takes about 2 KiB. */
+/** Namespaces that opted in; any other is requested when needed. A namespace with 5 labels takes about 2 KiB. */
 export const namespaces = { max: { count: 10_000, bytes: 16 * MiB } };
 
-/** Kubernetes supports 5,000 nodes; a node with 40 labels takes about 9 KiB. The gate allows pods on unknown nodes. */
+/** Kubernetes supports 5,000 nodes; one with 40 labels takes about 9 KiB. The gate allows pods on unknown nodes. */
 export const nodes = { max: { count: 15_000, bytes: 64 * MiB } };
 
 /** The maximum length of a name, UID or keyword in an object or call. Kubernetes allows 253 for a DNS subdomain. */
@@ -177,14 +177,14 @@ export const nameCharacters = 253;
 export const placedPods = {
   /** A node with a longer list counts as full. */
   listBytes: 512 * MiB,
-  /** Each 4 MiB of a list count as one more list in the rate below. */
+  /** A list counts as one more list in the rate below for each 4 MiB. */
   bytesOfAQuestion: 4 * MiB,
-  /** Lists per second; after a pause, `burst` lists at once. */
+  /** Lists per second; after a pause, up to `burst` lists without delay. */
   perSecond: 10,
   burst: 20,
 };
 
-/** Events per second, at once after a pause, and in parallel. Nominations are more important and have a higher rate. */
+/** The rate, the burst and the concurrency of events. Nominations are more important and have a higher rate. */
 export const eventLimits = { perSecond: 10, burst: 50, inParallel: 5 } as const;
 
 /** Milliseconds from an opt-in or opt-out to the list of pods (`first`), and between two such lists (`next`). */
@@ -202,7 +202,7 @@ export const texts = {
 
 /**
  * Limits of requests for single objects that no watch has reported. They apply to pods and to namespaces separately.
- * kube-scheduler binds at most 50 pods per second, and 100 at once (`clientConnection` of KubeSchedulerConfiguration).
+ * kube-scheduler binds at most 50 pods per second, in bursts of 100 (`clientConnection` of KubeSchedulerConfiguration).
  */
 export const lookups = {
   perSecond: 100,
@@ -211,5 +211,5 @@ export const lookups = {
   inFlight: 16,
 };
 
-/** Bytes of log that wait for a slow reader. Above that, lines are lost: waiting for it would stop admission. */
+/** Bytes of log that wait for a slow reader. Further lines are lost: waiting for the reader would stop admission. */
 export const logBuffer = 4 * MiB;

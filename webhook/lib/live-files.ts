@@ -23,8 +23,8 @@ export type ReloadListener = Pick<LiveFilesOptions<unknown>, 'interval'> & {
 };
 
 /**
- * A value that is computed from files, again after each change. The files are polled: the kubelet updates a mounted
- * ConfigMap or Secret by replacing a link to a folder, which a watch on the file would miss.
+ * A value that is computed from files, and computed again after each change. The files are polled: the kubelet updates
+ * a mounted ConfigMap or Secret by replacing a link to a folder, which a watch on the file would miss.
  */
 export class LiveFiles<T> {
   readonly #options: LiveFilesOptions<T>;

@@ -6,7 +6,7 @@ const suffixes: Record<string, number> = {
   ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
 };
 
-/** Divisors and not factors, because 700 / 1000 is exactly the number 0.7, and 700 * 0.001 is not. */
+/** Divisors instead of factors, because 700 / 1000 equals the number 0.7, and 700 * 0.001 does not. */
 const fractions: Record<string, number> = { n: 1e9, u: 1e6, m: 1e3 };
 
 /**

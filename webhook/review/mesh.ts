@@ -15,7 +15,7 @@ export interface MeshGap {
   profiles: string[];
 }
 
-/** The meshes that profiles describe. If several have one name, the last counts. */
+/** The meshes that profiles describe. If several have the same name, the last counts. */
 export function meshesOf(profiles: readonly Profile[]): Mesh[] {
   const meshes = profiles.flatMap(({ name, injector }) => (injector ? [{ name, ...injector }] : []));
   return [...new Map(meshes.map((mesh) => [mesh.name, mesh])).values()];

@@ -57,7 +57,7 @@ async function readAll(names: readonly string[], reader: ReturnType<typeof manif
       reader.take(document);
     }
   }
-  // mostly an empty pipe, after a command that failed
+  // usually an empty pipe, because the command before it failed
   const nothing = reader.workloads.length + reader.namespaces.size + reader.otherObjects.size === 0;
   if (nothing && reader.faults.length === 0) {
     const [only = standardInput, ...others] = names;

@@ -26,7 +26,7 @@ export class Bodies {
     return this.#inFlight;
   }
 
-  /** Runs a handler with the body. @throws CniGateError if the body is too large or incomplete, or gets no place */
+  /** Runs a handler with the body. @throws CniGateError if the body is too large or incomplete, or takes too long */
   async handle<T>(request: IncomingMessage, handler: (text: Buffer) => Promise<T>): Promise<T> {
     const size = sizeOf(request);
     const isSmall = size <= serverLimits.smallBody;
@@ -71,7 +71,7 @@ export class Bodies {
     const gone = (): void => {
       if (!request.readableEnded) reject(incomplete());
     };
-    // a small body has no limit here, because the server's time limits for requests apply
+    // a small body needs no timer: the server's `requestTimeout` applies
     const late =
       size > serverLimits.smallBody
         ? setTimeout(() => reject(this.#busy('slow-body')), serverLimits.largeBodyArrival)

@@ -19,8 +19,8 @@ interface Connection {
 
 /**
  * Limits the connections of a server, and the unanswered requests of each connection: Go's HTTP client, and so the API
- * server, sends one request at a time. At the limit, a new connection replaces an open one. Only a few TLS handshakes,
- * each of a client that has sent its first bytes, begin in each turn of the event loop.
+ * server, sends one request at a time. At the limit, a new connection replaces an open one. In each turn of the event
+ * loop, only a few TLS handshakes begin, and only with clients that have sent their first bytes.
  */
 export class Connections {
   readonly #max: number;
@@ -29,10 +29,10 @@ export class Connections {
   readonly #handshakes = new Semaphore(handshakesOfTurn);
   /** Connections by the client's address and port, which TLS and TCP socket share; least recently used first. */
   readonly #open = new Map<string, Connection>();
-  /** Addresses that received an answer with status 200, like that of the API server; least recently answered first. */
+  /** Addresses, such as the API server's, that received an answer with status 200; least recently answered first. */
   readonly #known = new Set<string>();
 
-  /** @param handshakeTimeout milliseconds from the accept to the end of the TLS handshake, for a server with TLS */
+  /** @param handshakeTimeout milliseconds for a TLS handshake, from the accept of the connection; only with TLS */
   constructor(max: number, closed: (limit: 'connections' | 'pipelined') => void, handshakeTimeout?: number) {
     this.#max = max;
     this.#closed = closed;
@@ -46,7 +46,8 @@ export class Connections {
     const handle = (request: IncomingMessage, response: ServerResponse): void => {
       if (this.#admits(request, response)) for (const handler of handlers) handler(request, response);
     };
-    // By default, Node itself answers an unknown `Expect` header, outside this limit. A server may ignore the header.
+    // By default, Node itself answers requests with an unknown `Expect` header, without this limit. A server may ignore
+    // the header.
     server.on('request', handle).on('checkExpectation', handle);
     const takers = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, ServerDeps } from './deps.ts';
 
 export interface DrainOptions {
-  /** Milliseconds from "not ready" to the closing of the port, for the API server to stop using the endpoint. */
+  /** Milliseconds from "not ready" until the port closes, so that the API server can stop using the endpoint. */
   drainDelay: number;
   /** Milliseconds from the start of the drain until the remaining connections are destroyed. */
   drainTimeout: number;

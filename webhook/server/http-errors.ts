@@ -85,7 +85,7 @@ export const errorOptions = (metrics: Metrics) => ({
 });
 
 /**
- * Handles input that Node's HTTP parser rejects. There is no request to answer, only a connection. Failed TLS
+ * Handles input that Node's HTTP parser rejects, for which there is only a connection, and no request. Failed TLS
  * handshakes also come here, and get no answer.
  */
 function refuseHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket, metrics: Metrics): void {

@@ -40,7 +40,7 @@ export function largeBodies(
       if (!signal.aborted && !isOutOfMemory(error)) throw error;
       return {
         code: 'CNI_GATE_REVIEW_TOO_LARGE',
-        message: `the body takes more than ${time / 1000} s or ${heap / 1024 / 1024} MiB of memory to decide on`,
+        message: `reading the body takes more than ${time / 1000} s or ${heap / 1024 / 1024} MiB of memory`,
       };
     }
   }

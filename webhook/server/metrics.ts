@@ -4,7 +4,7 @@ import type { AdmissionDecision } from '../admission/respond.ts';
 import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
 import { version } from '../lib/version.ts';
 
-/** Bucket bounds in seconds. A decision takes tens of microseconds, or up to 30 s if it waits for the cluster. */
+/** Bucket bounds in seconds. A decision takes tens of microseconds, or up to 30 s if it waits for the API server. */
 const durationBuckets = [
   50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 100e-3, 500e-3, 1, 5, 10, 30,
 ];

@@ -6,7 +6,7 @@ import { listen } from './listen.ts';
 import type { NodeAnswer } from './node-answer.ts';
 
 export interface OpsOptions {
-  /** Address of both ports; by default, every address of the machine. */
+  /** The address on which the admission port and this port listen; by default, all addresses of the machine. */
   host?: string | undefined;
   /** Port for probes and metrics, plain HTTP. */
   opsPort: number;
@@ -15,8 +15,8 @@ export interface OpsOptions {
 }
 
 /**
- * Opens the port for the kubelet and Prometheus. It opens before any part of the server may have to wait, so that
- * `/readyz` says what the server waits for, and it closes last.
+ * Opens the port for the kubelet and Prometheus. It opens before any part of the server that may have to wait, so that
+ * `/readyz` says what the server waits for. It closes last.
  * @param nodes returns the answer about a node for a profile label
  * @throws CniGateError CNI_GATE_LISTEN
  */
@@ -44,7 +44,7 @@ export async function openOps(
     routerOptions: { maxParamLength: 253 },
     http: {
       connectionsCheckingInterval: opsLimits.requestTimeout,
-      // By default, Node itself answers requests without a Host header, and no limit applies if they are pipelined.
+      // By default, Node itself answers requests without a Host header, and does not limit how many are pipelined.
       requireHostHeader: false,
     },
   });

@@ -18,7 +18,7 @@ export interface SecureContextOptions {
 }
 
 /**
- * Sets up TLS for the HTTPS port. When the serving certificate or the client authorities are renewed, replaces them.
+ * Sets up TLS for the HTTPS port. Replaces the serving certificate and the client authorities when they are renewed.
  * @throws CniGateError if a file cannot be used; the signal's reason if the process has to stop first
  */
 export async function secure(

@@ -46,8 +46,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const deps = serverDeps(options);
   const app = createApp(deps, options.clientCa !== undefined);
   try {
-    // Each part adds an `onClose` hook for what it has to end. Fastify runs these hooks in reverse order, after the
-    // port has closed and the last request is answered.
+    // Each part adds an `onClose` hook that ends what the part started. Fastify runs these hooks in reverse order,
+    // after the port has closed and the last request is answered.
     drainOnClose(app, options, deps);
     let view: ClusterView | undefined;
     const policy = openPolicy(app, options, deps, () => view?.policyChanged());
@@ -55,7 +55,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       nodeAnswer(node, profile, view, policy(), Date.now()),
     );
     const certificate = await secure(app, options, deps);
-    // last, because the view sends requests to the API server, and all other parts may fail before
+    // last, because the view sends requests to the API server, which are useless if another part cannot start
     view = openView(app, options, deps, policy);
     addWebhooks(app, { policy, view, ownNamespace: options.ownNamespace }, deps);
     const port = await listen(app, options.host, options.port, '--port');
@@ -68,7 +68,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/** Makes the HTTPS server. A caller without a client certificate gets an error answer, and not a failed handshake. */
+/** Makes the HTTPS server. A caller without a client certificate gets an error answer instead of a failed handshake. */
 function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
   return fastify({
     https: {
@@ -76,7 +76,7 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
       highWaterMark: 1,
       headersTimeout: serverLimits.headersTimeout,
       connectionsCheckingInterval: serverLimits.timeoutCheck,
-      // By default, Node itself answers requests without a Host header, and no limit applies if they are pipelined.
+      // By default, Node itself answers requests without a Host header, and does not limit how many are pipelined.
       requireHostHeader: false,
       ...(requestCert && { requestCert: true, rejectUnauthorized: false }),
     },

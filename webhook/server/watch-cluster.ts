@@ -7,7 +7,7 @@ import type { Policy } from '../core/profiles/policy.ts';
 import { startLeading } from '../leader/start.ts';
 import type { Deps } from '../lib/deps.ts';
 
-/** For how long, in milliseconds, a new replica stays unready until it knows the nodes, while others serve the gate. */
+/** How long, in milliseconds, a new replica may stay unready because it does not know all nodes and pods yet. */
 const patience = 10_000;
 
 /**

@@ -93,7 +93,7 @@ const faults: [name: string, reason: string, text: RegExp, (response: Response) 
     (response) => response.writeHead(200).end('{"type":'),
   ],
   ['cut', 'failed', /no answer/, (response) => response.writeHead(200).write('{', () => response.destroy())],
-  ['ended at once', 'failed', /ended the watch at once/, (response) => response.writeHead(200).end()],
+  ['ended immediately', 'failed', /ended the watch immediately/, (response) => response.writeHead(200).end()],
   ['no head', 'silent', /no byte for 500 ms/, () => {}],
   ['silent', 'silent', /a watch of 1 s did not end/, (response) => response.writeHead(200).flushHeaders()],
 ];

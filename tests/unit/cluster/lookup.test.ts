@@ -114,7 +114,7 @@ suite('requests to the API server for single objects', () => {
     await Promise.all(['found-1', 'found-2'].map(ask));
     const code = 'CNI_GATE_CLUSTER_UNREACHABLE';
     await assert.rejects(ask('a'), { code });
-    const message = 'cannot get namespaces slow: no answer of the API server within 200 ms';
+    const message = 'cannot get namespaces slow: no answer from the API server within 200 ms';
     await assert.rejects(ask('slow'), { code, message });
     assert.deepEqual(await ask('found'), { labels });
     assert.deepEqual([api.asked.length, sockets.size], [5, 4], 'an earlier connection is not reused');

@@ -62,7 +62,7 @@ suite('an answer that is split while it arrives', () => {
 
   test('has a limit for what is beside the items of a list, and must not end within an object', () => {
     const metadata = { continue: 'x'.repeat(listEnvelopeBytes) };
-    assert.throws(() => split('list', JSON.stringify({ metadata, items: [] })), /bytes beside the items/);
+    assert.throws(() => split('list', JSON.stringify({ metadata, items: [] })), /bytes besides the items/);
     assert.throws(() => split('events', '{"a":'), /ended within an object/);
   });
 });

@@ -58,7 +58,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
         'resources that no pod can have, or only at the cost of others',
         'proof:\n  resources:\n    requests: {cpu: 0, memory: 32Mi, ephemeral-storage: -1}\n    limits: {cpu: 1}\n',
         '5: proof.resources.requests.cpu: must be more than 0',
-        '6: proof.resources.limits.cpu: is a whole number: in a Guaranteed pod, the static CPU manager would give the init container CPUs of its own',
+        '6: proof.resources.limits.cpu: is a whole number: in a Guaranteed pod, the static CPU manager would give the init container exclusive CPUs',
         '5: proof.resources.requests.memory: is more than limits.memory (24Mi)',
         '5: proof.resources.requests.ephemeral-storage: must be more than 0',
       ],
@@ -333,7 +333,7 @@ suite('a wrong profile is refused', () => {
         (text): Row => [
           `a replaced container that the profile reads: ${text.replaceAll(/\s+/g, ' ')}`,
           text.replaceAll('V', 'linkerd-network-validator').replaceAll('R', redirect('notAsUser: 5')),
-          ': profile "a" reads container "linkerd-network-validator", which profile "a" takes out (proof.replaces)',
+          ': profile "a" reads container "linkerd-network-validator", which profile "a" removes (proof.replaces)',
         ],
       ),
       [

@@ -80,10 +80,10 @@ suite('the probe', () => {
   const [proved, none] = [statusOf(['mesh'], ['address']), statusOf([], [])];
   const answers: [ReturnType<typeof came>, ProbeFacts['outcome'], RegExp][] = [
     [came([ours], proved), 'injected', /\(address\)$/],
-    [came([]), 'failed', /did not ask cni-gate, or had no answer and went on/],
+    [came([]), 'failed', /did not ask cni-gate, or got no answer and continued/],
     [came([ours]), 'failed', /without cni-gate\.io\/status/],
     [came(['other', ours], proved), 'failed', /its first init container is other$/],
-    [came([], none), 'failed', /\(address, gateway.*\), and its first init container is missing$/],
+    [came([], none), 'failed', /\(address, gateway.*\), but its first init container is missing$/],
   ];
   for (const [pod, outcome, what] of answers)
     test(`${outcome}: ${what}`, async (t) => {

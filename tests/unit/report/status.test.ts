@@ -124,7 +124,11 @@ test('a node without a pod that shows a proof is not called unproved: the replic
     status.nodes.map(({ node, state, why }) => [node, state, why]),
     [
       ['n1', 'ready', ''],
-      ['n2', 'ready', 'no pod that is there shows a proof, and the replicas may know of one that is gone'],
+      [
+        'n2',
+        'ready',
+        'no existing pod shows a proof, but the replicas may remember the proof of a deleted pod',
+      ],
     ],
   );
   assert.deepEqual([status.daemonSets[0]?.nodes.ready, status.daemonSets[0]?.nodes.unproved], [2, 0]);

@@ -65,7 +65,7 @@ test('a body that takes too much time or memory ends the thread, and the next on
   const greedy = new URL('./greedy-thread.ts', import.meta.url);
   const large = largeBodies((limit) => stopped.push(limit), limits, greedy);
   t.after(() => large.close());
-  const message = 'the body takes more than 3 s or 32 MiB of memory to decide on';
+  const message = 'reading the body takes more than 3 s or 32 MiB of memory';
   // a body that waits is still read after the thread has ended
   const bodies = ['time', 'memory', 'neither'].map((text) => large.read(job(text)));
   const [time, memory, neither] = await Promise.allSettled(bodies);

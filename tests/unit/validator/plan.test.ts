@@ -63,10 +63,10 @@ test('what a policy is expected to do', () => {
     return step ? expectedOf(step, {} as Pod) : '';
   };
   const blocked = ['api:443', 'db:1'];
-  assert.equal(expected({ blocked }), 'for a second no connection to api:443, db:1');
+  assert.equal(expected({ blocked }), 'for a second, no connection to api:443, db:1');
   assert.equal(
     expected({ blocked, allowed: ['dns:53', 'dns:54'] }),
-    'for a second connections to dns:53, dns:54, and no connection to api:443, db:1',
+    'for a second, connections to dns:53, dns:54, and no connection to api:443, db:1',
   );
 });
 

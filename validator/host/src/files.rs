@@ -57,11 +57,11 @@ fn random(ctx: Ctx<'_>, count: usize) -> Result<TypedArray<'_, u8>> {
     TypedArray::new(ctx, bytes)
 }
 
-/// As long as a stream takes text without blocking: a reader of the log that stands still must not stop the program.
+/// Writes while the stream accepts text without blocking: a log reader that stalls must not stop the program.
 fn write(descriptor: i32, text: String) {
     let (out, err) = (std::io::stdout(), std::io::stderr());
     let stream = if descriptor == 1 { out.as_fd() } else { err.as_fd() };
-    // a pipe that is writable takes as much as this at once: `PIPE_BUF` of pipe(7)
+    // a writable pipe accepts this much without blocking: `PIPE_BUF` of pipe(7)
     for part in text.as_bytes().chunks(4096) {
         let mut asked = [PollFd::new(stream, PollFlags::POLLOUT)];
         let is_ready = poll(&mut asked, PollTimeout::from(100u8)).is_ok_and(|count| count > 0);

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use rquickjs::context::intrinsic::{Json, MapSet, Promise, RegExp, RegExpCompiler, TypedArrays};
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Module, Object, Result, Runtime};
 
-/// The parts of JavaScript's library that the checks use. Further parts would cost time and memory in each pod.
+/// The parts of JavaScript's library that the checks use. More parts would cost time and memory in each pod.
 type Library = (Json, MapSet, Promise, RegExp, RegExpCompiler, TypedArrays);
 
 /// The bundle of `validator/main.ts`, compiled by `build.rs`.

@@ -1,5 +1,5 @@
-//! Resolves host names with the C library. Its resolver blocks while it waits for name servers, so each look-up has a
-//! thread of its own.
+//! Resolves host names with the C library. Its resolver blocks while it waits for name servers, so each look-up has its
+//! own thread.
 
 use std::ffi::CString;
 use std::io::Write;
@@ -24,7 +24,7 @@ fn look_up(ctx: Ctx, name: String) -> Result<i32> {
             Ok(addresses) => addresses.join(" "),
             Err(code) => format!("!{code}"),
         };
-        // the write fails only if nobody reads any more
+        // the write fails only if the reader is closed
         let _ = writer.write_all(text.as_bytes());
     };
     named(&ctx, std::thread::Builder::new().spawn(answer).map_err(errno))?;
@@ -57,7 +57,7 @@ fn addresses_of(name: &str, family: i32) -> std::result::Result<Vec<String>, &'s
     }
     let mut found = Vec::new();
     let mut next = list;
-    // SAFETY: the list is valid until it is freed, and the length of each address is its own
+    // SAFETY: the list is valid until it is freed, and each entry has the length of its address
     unsafe {
         while let Some(entry) = next.as_ref() {
             let address = SockaddrStorage::from_raw(entry.ai_addr, Some(entry.ai_addrlen));

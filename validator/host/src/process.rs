@@ -22,14 +22,14 @@ fn ending() -> SigSet {
     SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP])
 }
 
-/// Keeps these signals for signalfd. In a container's PID 1, the kernel would otherwise drop them.
+/// Keeps these signals for signalfd. Without a handler, the kernel would drop them in a container's PID 1.
 pub fn block_signals() {
     let _ = ending().thread_block();
 }
 
-/// Waits for a signal, or until the time is over, and then becomes the program with other arguments. Meanwhile, accepts
-/// and closes connections. After `WAIT`, `arguments` has the listeners, separated by commas, the milliseconds (if this
-/// is no number, there is no limit), and the arguments of the next program.
+/// Accepts and closes connections until a signal arrives, and then returns. When the time is over, becomes the program
+/// with other arguments instead. `arguments` follow `WAIT`: the listeners, separated by commas; the milliseconds
+/// (without a limit if this is no positive number); and the arguments of the next program.
 pub fn rest(arguments: &[OsString]) {
     let text = |index: usize| arguments.get(index).map(|text| text.to_string_lossy()).unwrap_or_default();
     let listeners: Vec<i32> = text(0).split(',').filter_map(|number| number.parse().ok()).collect();
@@ -60,8 +60,8 @@ pub fn rest(arguments: &[OsString]) {
     }
 }
 
-/// Replaces the process by the same program. No signal is lost, because blocked signals stay blocked. Returns if this
-/// fails.
+/// Replaces the process with the same program. No signal is lost, because blocked signals stay blocked. Returns only if
+/// this fails.
 fn become_program<'a>(arguments: impl Iterator<Item = &'a [u8]>) {
     let name = c"cni-gate-validator".to_owned();
     let arguments = arguments.map(|text| CString::new(text).unwrap_or_default());
@@ -86,7 +86,7 @@ fn exit(code: i32) {
     std::process::exit(code)
 }
 
-/// Replaces the process by the same program without an engine, which calls `rest`. Only the listeners stay open.
+/// Replaces the process with the same program, which calls `rest` without an engine. Only the listeners stay open.
 fn become_rest(ctx: Ctx, listeners: Vec<i32>, milliseconds: f64, next: Vec<String>) -> Result<()> {
     for &listener in &listeners {
         on(&ctx, listener, |open| set_flags(open, 0))?;
@@ -98,7 +98,7 @@ fn become_rest(ctx: Ctx, listeners: Vec<i32>, milliseconds: f64, next: Vec<Strin
     Ok(())
 }
 
-/// Takes over a descriptor that the program before this one left open. No later program gets it by accident.
+/// Takes over a descriptor that the previous program left open, so that it is not passed on by accident.
 fn adopt(ctx: Ctx, number: i32) -> Result<i32> {
     // SAFETY: the caller knows the number of a descriptor that nothing else in this program uses
     let open = unsafe { BorrowedFd::borrow_raw(number) };

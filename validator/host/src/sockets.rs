@@ -36,8 +36,8 @@ fn socket(ctx: Ctx, family: u8, errors: bool) -> Result<i32> {
     named(&ctx, open(family, SockType::Stream, errors)).map(keep)
 }
 
-/// Opens a socket for IPv4 (4) or IPv6 (6). With `errors`, it keeps the ICMP messages about its packets; TCP sockets
-/// keep those about a connect since Linux 5.8.
+/// Opens a socket for IPv4 (4) or IPv6 (6). With `errors`, it keeps the ICMP messages about its packets; since Linux
+/// 5.8, TCP sockets keep those about a connect.
 pub fn open(family: u8, kind: SockType, errors: bool) -> nix::Result<OwnedFd> {
     let number = if family == 4 { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let socket = net::socket(number, kind, FLAGS, None)?;
@@ -146,7 +146,7 @@ fn state_at(ctx: Ctx, local: String, local_port: u16, other: String, other_port:
 }
 
 /// Asks with `inet_diag_req_v2` of `include/uapi/linux/inet_diag.h`, which sock_diag(7) describes. The kernel looks up
-/// one socket, where a read of `/proc/net/tcp` walks through the node's table of all connections.
+/// one socket, whereas a read of `/proc/net/tcp` walks through the node's table of all connections.
 fn ask_state(local: SocketAddr, other: SocketAddr) -> nix::Result<u8> {
     const BY_FAMILY: u16 = 20;
     let mut request = [0u8; 72];
@@ -169,7 +169,7 @@ fn ask_state(local: SocketAddr, other: SocketAddr) -> nix::Result<u8> {
     if is_found { Ok(answer[17]) } else { Err(Errno::ENOENT) }
 }
 
-/// The answer of the kernel to a request by netlink(7).
+/// The kernel's answer to a request over netlink(7).
 pub fn ask_kernel(protocol: SockProtocol, request: &[u8]) -> nix::Result<Vec<u8>> {
     let socket = net::socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
     net::send(socket.as_raw_fd(), request, MsgFlags::empty())?;

@@ -21,12 +21,12 @@ const { perSecond, burst, inParallel } = eventLimits;
 const max = 200;
 /** The maximum number of remembered names. An event whose name is remembered is not written again. */
 const mostNames = 20_000;
-/** How often an event is tried, and the milliseconds between two attempts. */
+/** The maximum number of attempts to write an event, and the pause between two attempts in milliseconds. */
 const [mostTries, pause] = [5, 60_000];
 /** The longest sleep of the loop while no event is added, in milliseconds. */
 const longestPause = 600_000;
 
-/** `exists`: a replica wrote the event before; `dropped`: too many events waited, or this replica does not lead. */
+/** `exists`: a replica already wrote the event; `dropped`: too many events waited, or this replica does not lead. */
 type EventResult = 'written' | 'exists' | 'failed' | 'dropped';
 
 export const eventMetrics = (registry: Registry): Counter<'reason' | 'result'> =>
@@ -41,7 +41,7 @@ export interface EventRecorderOptions {
   instance: string;
 }
 
-/** A queue of events, which only the leader writes. A failed write does not stop the queue. */
+/** A queue of events that only the leader writes. A failed write does not stop the queue. */
 export class EventRecorder {
   readonly #client: ApiClient;
   readonly #options: EventRecorderOptions;
@@ -63,8 +63,8 @@ export class EventRecorder {
   }
 
   /**
-   * Queues an event, unless it was queued or written before: callers add an event repeatedly while its note is true. If
-   * the queue is full, the event is dropped.
+   * Queues an event, unless it was queued or written before: callers add an event repeatedly, as long as its note is
+   * true. If the queue is full, the event is dropped.
    *
    * @returns whether it was queued
    */
@@ -141,7 +141,7 @@ const longestInstance = 128;
 const eventName = ({ regarding, reason, occasion }: Event): string =>
   `cni-gate.${regarding.uid}.${reason.toLowerCase()}.${occasion}`;
 
-/** The name makes an event unique: the API server refuses a second event of the same name. */
+/** The name makes an event unique: the API server refuses a second event with the same name. */
 function bodyOf(event: Event, instance: string): object {
   const { regarding, type, reason, action, node, note } = event;
   return {

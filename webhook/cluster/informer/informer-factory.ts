@@ -43,7 +43,7 @@ export class InformerSet<O extends ApiObject, T> {
   readonly #changed: (changes: Change<T>[]) => void;
   readonly #byName = new Map<string, Informer<O, T>>();
 
-  /** @param changed also gets a deletion for each object of a source that leaves the set */
+  /** @param changed also receives a deletion for each object of a source that leaves the set */
   constructor(informers: InformerFactory, changed: (changes: Change<T>[]) => void = () => {}) {
     this.#informers = informers;
     this.#changed = changed;

@@ -36,8 +36,8 @@ const mostTooLarge = 1000;
 const lostAfter = 4;
 
 /**
- * Keeps a store equal to the objects of a cluster, with a list and then watches. During an outage, the store keeps the
- * last known objects.
+ * Keeps a store in sync with the objects of a cluster, by a list and then by watches. During an outage, the store keeps
+ * the last known objects.
  */
 export class Informer<O extends ApiObject, T> {
   readonly store: Store<T>;
@@ -51,7 +51,7 @@ export class Informer<O extends ApiObject, T> {
   #isSynced = false;
   /** The resourceVersion from which to watch; undefined if all objects must be listed first. */
   #version: string | undefined;
-  /** How many lists and watches have failed since the last watch that worked. */
+  /** How many lists and watches have failed since a watch last worked. */
   #failures = 0;
   #tooLarge = new Set<string>();
   #stale = new AbortController();
@@ -76,12 +76,12 @@ export class Informer<O extends ApiObject, T> {
     return this.#heardAt;
   }
 
-  /** Whether the list or watch that ended last has failed. */
+  /** Whether the last list or watch that ended was a failure. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** Whether an object is too large to be read. If so, an object may exist although it is not in the store. */
+  /** Whether an object is too large to be read. If so, an object may exist even though it is not in the store. */
   get hasTooLarge(): boolean {
     return this.#tooLarge.size > 0;
   }
@@ -99,7 +99,7 @@ export class Informer<O extends ApiObject, T> {
     return this.#report.fault;
   }
 
-  /** Calls `subscriber` with the changes of each event, and with all changes of a list at once. */
+  /** Calls `subscriber` with the changes of each event, and once with all changes of a list. */
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
@@ -137,8 +137,8 @@ export class Informer<O extends ApiObject, T> {
 
   /**
    * Forgets the version if a watch cannot continue from it.
-   * @returns milliseconds until the next attempt, with jitter, so that replicas that failed together do not try again
-   *   together
+   * @returns milliseconds until the next attempt, with jitter, so that replicas that failed at the same time do not
+   *   retry at the same time
    */
   #waitAfter(error: unknown): number {
     this.#failures += 1;

@@ -51,7 +51,7 @@ export interface Unread {
   metadata: Metadata;
 }
 
-/** Returns what is kept of an object, or why it is not kept; undefined if the JSON is not an API object. */
+/** Returns the entry to keep for an object, or why none is kept; undefined if the JSON is not an API object. */
 export function pickEntry<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>) {
   if (!isCut) return entryOf(parsed(text), source);
   const metadata = identityIn(text);

@@ -9,7 +9,10 @@ export interface InformerDeps {
   log: Log;
 }
 
-/** Milliseconds between two log lines about objects that are not kept, of which any user may create many. */
+/**
+ * The minimum interval, in milliseconds, between log lines about objects that are not kept: any user can create many of
+ * them.
+ */
 const logInterval = 60_000;
 
 const leftOutText: Record<Exclude<LeftOut, 'not-wanted'>, string> = {

@@ -46,7 +46,7 @@ function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: 
   throw new Error(`expected an event of a watch, got ${JSON.stringify(text.slice(0, 80))}`);
 }
 
-/** Milliseconds. A watch that ends sooner, and without any event, counts as failed. */
+/** Milliseconds. A watch that ends sooner than this, and without any event, counts as failed. */
 const leastWatch = 1000;
 
 export interface WatchOptions<T> {
@@ -91,7 +91,7 @@ export async function watchOnce<O extends ApiObject, T>(
       events += 1;
     }
     if (events > 0 || performance.now() - opened >= Math.min(leastWatch, seconds * 500)) return;
-    throw failed(new Error('it ended the watch at once'));
+    throw failed(new Error('it ended the watch immediately'));
   } catch (error) {
     if (signal.aborted || !overdue.signal.aborted) throw error;
     client.dropConnections();

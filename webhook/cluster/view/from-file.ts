@@ -17,9 +17,9 @@ import { readYaml, YamlError } from '../../lib/yaml.ts';
 import type { ApiObject } from '../informer/object.ts';
 
 /**
- * The view of a cluster that a file of Kubernetes objects describes. When the file changes, the view keeps nothing but
- * the gate's own answers.
- * @param profile the profile of every namespace, instead of the namespace's label
+ * The view of a cluster that a file of Kubernetes objects describes. When the file changes, the view keeps only the
+ * gate's own answers.
+ * @param profile if given, replaces the label of every namespace
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
 export function viewOfFile(file: string, profile: string | undefined, listener: ReloadListener): ClusterView {
@@ -134,7 +134,7 @@ function add(state: ClusterState, object: KubernetesObject, file: string): void 
   try {
     adders[kind](state, object, name);
   } catch {
-    throw invalid(`${file}: ${kind} ${name} is not one as the API server writes it`);
+    throw invalid(`${file}: ${kind} ${name} does not have the form that the API server writes`);
   }
 }
 

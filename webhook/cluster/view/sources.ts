@@ -52,7 +52,7 @@ export const isOptedIn = (facts: NamespaceFacts | undefined): facts is Namespace
   facts !== undefined && Object.hasOwn(facts.labels, profileLabel);
 
 /**
- * Only namespaces with the profile label, because there may be any number of others. If a namespace loses the label,
+ * Only namespaces with the profile label, because the number of others is not limited. If a namespace loses the label,
  * the watch reports it as deleted.
  */
 export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
@@ -63,7 +63,7 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   retention: { ...namespaces, weigh: weightOf },
 };
 
-/** All nodes. Mostly kubelets write them, each its own node, which limits their size. */
+/** All nodes. Each is written mostly by its own kubelet, which limits its size. */
 export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
   path: '/api/v1/nodes',

@@ -25,7 +25,7 @@ import {
   podsPath,
 } from './sources.ts';
 
-/** `bound` is shorter than the webhook's timeout, so that the answer still reaches the API server. */
+/** `bound` is shorter than the webhook's timeout, so that the answer reaches the API server in time. */
 const podLimits = { ...defaultLimits, bound: 2000 };
 
 export type NodesView = Omit<ClusterView, 'namespaces' | 'unready'>;

@@ -24,14 +24,14 @@ export function addressesOf(
   for (const { name, ips } of networksOf(getOwn(metadata.annotations, foreign.networkStatus))) {
     for (const ip of ips) add(name, ip);
   }
-  // saves memory: after a push, an array has unused room for 16 more items, and a copy has none
+  // a copy saves memory: after a push, V8 keeps room in the array for 16 more items
   return found.slice();
 }
 
-/** The greatest length of an address as text: IPv6 with an embedded IPv4 address. */
+/** The maximum length of an address as text: IPv6 with an embedded IPv4 address. */
 const longest = 45;
 
-/** The longest name of a network, `namespace/name`. Networks with longer names are left out. */
+/** The maximum length of a network's name, `namespace/name`. Networks with longer names are left out. */
 const nameOfNetwork = 128;
 
 /** The additional networks that Multus reports; empty if Multus cannot have written the text. */

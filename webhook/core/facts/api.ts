@@ -114,7 +114,7 @@ export interface ContainerStatus {
   started?: boolean | null;
   /** The id of the container's current or last run. Each start of the container gets a new id. */
   containerID?: string | null;
-  /** The end of the previous run, if the container was started again. */
+  /** The end of the previous run, if the container was restarted. */
   lastState?: { terminated?: Terminated | null } | null;
 }
 

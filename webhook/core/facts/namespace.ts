@@ -42,10 +42,10 @@ export interface Namespaces {
   facts(name: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
 }
 
-/** Namespaces that are all known at the start, such as those in a file. */
+/** Namespaces that are all known from the start, such as those in a file. */
 export class FixedNamespaces implements Namespaces {
   readonly facts: (name: string) => NamespaceFacts | undefined;
-  /** @param profile the profile of every namespace, even of unknown ones, instead of the label's */
+  /** @param profile if given, replaces the label of every namespace, even of an unknown one */
   constructor(
     labels: ReadonlyMap<string, Record<string, string>>,
     profile?: string,

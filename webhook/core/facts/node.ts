@@ -5,7 +5,7 @@ import { type Amounts, amountsOf } from '../scheduling/requests.ts';
 import type { ApiDaemonSet, ApiNode, ApiPod, ContainerStatus, Taint } from './api.ts';
 import { conditionOf, timeOf } from './verdict.ts';
 
-/** What is kept of a Node, for the gate and for steering. */
+/** The facts kept about a Node, for the gate and for steering. */
 export interface NodeFacts {
   name: string;
   uid: string;
@@ -22,7 +22,7 @@ export interface NodeFacts {
   allocatable: Amounts;
 }
 
-/** What is kept of a DaemonSet that provides a network. */
+/** The facts kept about a DaemonSet that provides a network. */
 export interface DaemonSetFacts {
   uid: string;
   namespace: string;
@@ -30,7 +30,7 @@ export interface DaemonSetFacts {
   template: DaemonTemplate;
 }
 
-/** What is kept of an agent, which is a pod of a DaemonSet that provides a network. */
+/** The facts kept about an agent, which is a pod of a DaemonSet that provides a network. */
 export interface AgentFacts {
   uid: string;
   namespace: string;
@@ -46,7 +46,7 @@ export interface AgentFacts {
   ready: boolean;
   /** When the condition Ready last changed. */
   readySince: number | undefined;
-  /** Ids of the current or last runs of the containers, without init containers. Each start gets a new id. */
+  /** Ids of the latest runs of the containers, except init containers. Each start gets a new id. */
   containers: string[];
   /** The latest start of a running container, by the node's clock; undefined if the status shows no start. */
   startedAt?: number | undefined;
@@ -84,7 +84,7 @@ export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFac
   };
 }
 
-/** Returns what is kept of a DaemonSet's pod. Texts that users can write are limited in length. */
+/** Returns the facts kept about a DaemonSet's pod. Texts that users can write are limited in length. */
 export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   const ready = conditionOf(status ?? {}, 'Ready');
   const phase = status?.phase ?? '';
@@ -113,7 +113,7 @@ export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   };
 }
 
-/** A container that is not ready, as its name with the kubelet's reason; an empty list if the container is ready. */
+/** The name of a container that is not ready, with the kubelet's reason; an empty list if the container is ready. */
 function lackOf({ name, ready, state }: ContainerStatus): string[] {
   if (ready) return [];
   const reason = state?.waiting?.reason ?? state?.terminated?.reason;

@@ -15,7 +15,7 @@ export interface PendingPod extends Required {
   name: string;
   /** The profiles that apply to the pod, by its annotation and its init container: see {@link requiredProfiles}. */
   profiles: string[];
-  /** Identifies the pod's owner: see {@link ownerKeyOf}. Pods of one owner usually pass or fail alike. */
+  /** Identifies the pod's owner: see {@link ownerKeyOf}. Usually, all pods of an owner pass, or all fail. */
   group: string;
   /** The node of the refusal in the pod's condition PodScheduled; undefined if the condition shows no refusal. */
   refused: string | undefined;
@@ -35,11 +35,11 @@ export interface PendingPod extends Required {
   hasVolumes: boolean;
   /** Whether the pod has constraints that only the scheduler can check: see {@link isUnverifiable}. */
   unverifiable: boolean;
-  /** Whether the pod's requirements are too large to be kept. Steering does not nominate a node for such a pod. */
+  /** Whether the pod's requirements are too large to keep. Steering does not nominate a node for such a pod. */
   tooLarge: boolean;
 }
 
-/** Returns what is kept of a pod. Its size is bounded for any pod: see `pendingPods` in `webhook/lib/limits.ts`. */
+/** Returns the facts kept about a pod. Their size is bounded: see `pendingPods` in `webhook/lib/limits.ts`. */
 export function toPendingPod(pod: ApiPod): PendingPod {
   const { metadata, spec, status } = pod;
   const { uid, namespace = '', name } = metadata;
@@ -86,7 +86,7 @@ const nothingRequired = { constraints: {}, tolerations: [], requests: {} };
 const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
-/** Whether the pod has constraints that steering does not check, so that the scheduler may ignore a nomination. */
+/** Whether the pod has constraints that steering does not check, so the scheduler may ignore a nomination. */
 function isUnverifiable(spec: PodSpec): boolean {
   const { topologySpreadConstraints, affinity, resourceClaims, containers } = spec;
   const isHard = (kind: 'podAffinity' | 'podAntiAffinity'): boolean =>

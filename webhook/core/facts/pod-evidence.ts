@@ -6,11 +6,11 @@ import type { ApiMeta } from './api.ts';
  * The result of a pod's init container `cni-gate-validator` in the pod's current sandbox:
  * - `passed`: all checks passed (exit code 0);
  * - `failed`: the network is wrong (95, or the codes of a network's own validator);
- * - `not-possible`: the proof could not be made (69), which shows nothing about the network;
+ * - `not-possible`: the proof could not run (69), which shows nothing about the network;
  * - `wrong-usage`: the program was called wrongly (64);
- * - `crashed`: the container ended in another way, such as out of memory;
+ * - `crashed`: the container ended in another way, such as by running out of memory;
  * - `waiting`: the container has not ended yet;
- * - `lost`: it passed, and rechecks have shown since that the network is lost. Only {@link verdictAt} gives it.
+ * - `lost`: it passed, but later rechecks showed that the network is lost. Only {@link verdictAt} returns it.
  */
 export type Verdict = (typeof verdicts)[number];
 
@@ -33,7 +33,7 @@ export interface Controller {
   uid: string;
 }
 
-/** What a failed pod requires of a node, to find another node for its replacement. */
+/** What a failed or unready pod requires of a node, for finding another node for the pod's replacement. */
 export interface NodeRequired extends Required {
   /** The same for all pods with the same requirements and profiles. */
   kind: string;
@@ -41,7 +41,7 @@ export interface NodeRequired extends Required {
   hasVolumes: boolean;
 }
 
-/** A proof that passed. The run identifies it, so that it counts only once for the pod's node. */
+/** A proof that passed. The run identifies the proof, so that it counts only once for the pod's node. */
 export interface ShownPass {
   /** Identifies the run of the init container: see `runOf` in `history.ts`. */
   run: number;
@@ -50,21 +50,21 @@ export interface ShownPass {
 }
 
 /**
- * A container of ours that passed in this sandbox, and whose readiness probe fails since (`proof.continuous`). The time
- * and the versions are a `Moment`.
+ * Our container, if it passed in this sandbox but is not ready (`proof.continuous`). The time and the versions form a
+ * `Moment`.
  */
 export interface Unready {
-  /** Identifies the container's run; undefined while the container has no run that has started. */
+  /** Identifies the container's run; undefined until the kubelet reports the run as `started`. */
   run: number | undefined;
-  /** When a watch showed it; for a pod from a list, the latest time from which its status may have been like this. */
+  /** When a watch showed this; for a pod from a list, the earliest time that its status allows. */
   at: number;
   after?: string;
   shownBy: string;
-  /** For how many milliseconds it says nothing: a container that was started again is not ready immediately. */
+  /** For how many milliseconds this is not yet a loss: a restarted container is not ready immediately. */
   patience: number;
 }
 
-/** What is kept of a pod with the label `cni-gate.io/profile` on a node, in about 400 bytes. */
+/** The facts kept, in about 400 bytes, about a pod that is on a node and has the label `cni-gate.io/profile`. */
 export interface PodEvidence {
   uid: string;
   namespace: string;
@@ -80,7 +80,7 @@ export interface PodEvidence {
   owner: string;
   /** The controller of a failed or unready pod, for repair; undefined for other pods, and if there is no controller. */
   controller?: Controller | undefined;
-  /** What such a pod requires of a node; undefined for other pods, and if it is too large to be kept. */
+  /** What a failed or unready pod requires of a node; undefined for other pods, and if it is too large to keep. */
   required?: NodeRequired | undefined;
   /** The Job from which repair released the pod in order to delete it; undefined if the pod was not released. */
   releasedFrom?: string | undefined;
@@ -94,7 +94,7 @@ export interface PodEvidence {
   warned?: true;
   /** Set if the proof passed although the node did not answer (check `roundTrip` with `mode: prefer`). */
   wayNotShown?: true;
-  /** Set while the pod passed, but our container is not ready. The pod is neither being deleted nor has it ended. */
+  /** Set if the pod passed, but our container is not ready, unless the pod is being deleted or has ended. */
   unready?: Unready;
   /**
    * When the first run with the verdict in this sandbox ended, by the node's clock. For the verdict `waiting`: since
@@ -107,7 +107,7 @@ export interface PodEvidence {
   run?: number | undefined;
   /** If the verdict is `failed`: the resourceVersion of the first known version of the pod that shows this failure. */
   failedVersion?: string;
-  /** The pod's last proof that passed. It is kept if the pod's status no longer shows it. */
+  /** The pod's last proof that passed, kept even if the pod's status no longer shows it. */
   passedBefore?: ShownPass;
   /** What a pod with the verdict `waiting` waits for, for messages; empty for all other verdicts. */
   waitingFor: string;
@@ -119,7 +119,11 @@ export interface PodEvidence {
   addresses: readonly string[];
 }
 
-/** Whether the pod's network is lost. @param now milliseconds since the epoch @param least for how many, at least */
+/**
+ * Whether the pod's network is lost.
+ * @param now milliseconds since the epoch
+ * @param least for how many milliseconds, at least
+ */
 export const isLost = ({ unready }: Pick<PodEvidence, 'unready'>, now: number, least = 0): boolean =>
   unready?.run !== undefined && now - unready.at >= Math.max(unready.patience, least);
 

@@ -46,7 +46,7 @@ const podSchema = {
       type: 'object',
       required: ['containers'],
       properties: {
-        // null is allowed: the API server itself rejects a pod without containers after the webhooks
+        // null is allowed: after the webhooks, the API server itself rejects a pod without containers
         containers: list(container),
         initContainers: list(container),
         volumes: list(named),
@@ -61,7 +61,7 @@ const podSchema = {
   },
 };
 
-// keeps the validator's source, which the bundle has instead of this file: release/compiled-schemas.ts
+// keeps the source of the compiled schema, which replaces this file in the bundle: release/compiled-schemas.ts
 const ajv = new Ajv({ allowUnionTypes: true, code: { source: true } });
 /** Whether a value is a pod, as far as admission reads it. If it is not, `errors` has the reasons. */
 export const isPod = ajv.compile<Pod>(podSchema);

@@ -21,7 +21,7 @@ export interface VolumeMount {
 /** Amounts by resource, as Kubernetes writes them: `500m`, `64Mi` or a number. */
 export type Quantities = Record<string, string | number>;
 
-/** What a container or a pod requests, and its limits. */
+/** The requests and limits of a container or a pod. */
 export interface Resources {
   requests?: Quantities | null;
   limits?: Quantities | null;
@@ -87,7 +87,7 @@ export function variableOf({ env }: Pick<Container, 'env'>, name: string): strin
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Whether cni-gate injected the container: only then it has our variable. The status annotation proves nothing. */
+/** Whether cni-gate injected the container: only it sets our variables. The status annotation proves nothing. */
 export const isOurContainer = ({ name, env }: Pick<Container, 'name' | 'env'>): boolean =>
   name === validatorContainer && (env ?? []).some((variable) => variable.name.startsWith('CNI_GATE_'));
 
@@ -102,8 +102,8 @@ export const tokenVolumePrefix = 'kube-api-access-';
 
 /**
  * The mount of the service account's token that the API server's ServiceAccount plugin would add to an init container;
- * undefined if it would add none, or if that is not known. Without this mount, the plugin would add it after our
- * webhook, and because of that change the API server would call the webhooks a second time.
+ * undefined if it would add none, or if that is not known. Without it, the plugin would add the mount after our
+ * webhook, and this change would make the API server call the webhooks a second time.
  * Source: Kubernetes `plugin/pkg/admission/serviceaccount/admission.go`, `mountServiceAccountToken`
  */
 export function tokenMount(pod: Pod): VolumeMount | undefined {

@@ -19,7 +19,7 @@ export interface Status {
   chosenBy?: ChosenBy;
   /** Present if the init container only reports failures. The policy over the final pod checks that it does. */
   mode?: 'warn';
-  /** Why nothing is proved although cni-gate reviewed the pod: see {@link reasonText}. */
+  /** Why nothing is proved even though cni-gate reviewed the pod: see {@link reasonText}. */
   reason?: string;
   /** Present if the mutating policy left the pod to the webhook: see policies/left.ts. */
   left?: string;
@@ -55,7 +55,7 @@ export interface EarlierCall {
   container: number;
   /** The index of our volume, or -1. */
   volume: number;
-  /** Whether an earlier call copied the pod's label from its namespace, so that the user did not choose the label. */
+  /** Whether an earlier call copied the pod's label from its namespace, so the user did not choose it. */
   copiedLabel: boolean;
 }
 

@@ -25,7 +25,7 @@ import {
   validatorStatus,
 } from './verdict.ts';
 
-/** Returns a function that picks what is kept of a pod. Equal texts and lists share memory between its results. */
+/** Returns a function that extracts the facts kept about a pod. Its results share memory for equal texts and lists. */
 export function evidencePick(): (pod: ApiPod) => PodEvidence {
   const text = sharing<string>(evidencePods.sharedTexts);
   const list = sharing<readonly string[]>(evidencePods.sharedTexts, (values) => values.join(' '));
@@ -92,8 +92,8 @@ function sharing<T>(most: number, keyOf: (value: T) => string = String): (value:
 }
 
 /**
- * The Job from which repair released a pod. The annotation counts only if the pod has no label of a Job any more, and
- * its controller is a Job or gone, because users can write the annotation too.
+ * The Job from which repair released a pod. Users can write the annotation too, so it counts only if the pod no longer
+ * has a Job's labels, and its controller is a Job or gone.
  */
 function releasedFrom({ annotations, labels, ownerReferences }: ApiPod['metadata']): string | undefined {
   const job = annotations?.[releasedAnnotation];
@@ -135,7 +135,7 @@ export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
   };
 }
 
-/** Milliseconds, for the first run and for later ones, and periods of the readiness probe: see {@link Unready.patience}. */
+/** Minima of {@link Unready.patience}: milliseconds for the first run and for later ones, and periods of the probe. */
 const [least, leastLater, periods] = [10_000, 60_000, 2];
 
 /** Whether our container in a pod that passed is not ready, and since when; undefined if it is ready or has no probe. */

@@ -20,7 +20,7 @@ interface ProofResult {
   ended: Terminated | undefined;
 }
 
-/** The exit codes of our validator that stand for a verdict. Every other code is a crash or a signal. */
+/** The exit codes of our validator that give a verdict. Every other code is a crash or a signal. */
 const verdictsByCode: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
   [exitCode.passed, 'passed'],
   [exitCode.failed, 'failed'],
@@ -84,7 +84,7 @@ export function resultOf(
 ): ProofResult {
   const waiting: ProofResult = { verdict: 'waiting', ended: undefined };
   const { state, lastState, started, containerID } = validatorStatus(status) ?? {};
-  // a sidecar has passed when its startup probe passed, and runs on until a signal ends it
+  // a sidecar has passed once its startup probe passes, and then runs until a signal ends it
   const since = context.sidecar && started === true ? state?.running?.startedAt : undefined;
   const now = since
     ? { exitCode: exitCode.passed, startedAt: since, finishedAt: since, containerID: containerID ?? null }
@@ -104,7 +104,7 @@ export function resultOf(
     const isEarlier = !isOver && isPass && newer > longestUpdate && !hasStarted(status);
     return isEarlier ? waiting : { verdict, ended: run };
   }
-  // after exit code 0, which warn mode always gives, the kubelet runs the container again only in a new sandbox
+  // after exit code 0, the only one in warn mode, the kubelet runs the container again only in a new sandbox
   if (run.exitCode === exitCode.passed) return waiting;
   const isOlder = (timeOf(run.finishedAt) ?? 0) < (timeOf(sandbox?.lastTransitionTime) ?? 0);
   return !isOver && run.finishedAt && isOlder ? waiting : { verdict, ended: run };
@@ -113,7 +113,7 @@ export function resultOf(
 /**
  * Whether our container, as a sidecar, passed in this sandbox before its current run: only then does the kubelet start
  * later containers (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/). Init containers are listed
- * in order. In a mesh, the proxy comes later, and answers the startup probe of our later runs.
+ * in order. In a mesh, the proxy starts after our container, and answers the startup probe of our later runs.
  */
 function hasPassedBefore(status: PodStatus, now: Terminated | undefined | null, isOver: boolean): boolean {
   const inits = status.initContainerStatuses ?? [];

@@ -24,8 +24,8 @@ export const isBefore = (version: string, than: string): boolean =>
 
 /**
  * Finds out whether a pod's containers were started since its node booted: after a reboot, a pod still shows Ready and
- * its earlier containers until the kubelet updates it. Containers that the pod had before the Node showed its new boot
- * id are gone. A new process has seen no boot, and takes all containers for current.
+ * its old containers until the kubelet updates it. Containers that the pod had before the Node showed its new boot id
+ * are gone. A new process has seen no boot, and considers all containers current.
  */
 export class Boots {
   readonly #boots = new Map<string, Boot>();
@@ -43,13 +43,14 @@ export class Boots {
     return before !== undefined && !isSame;
   }
 
-  /** When this process last observed that the node had booted; undefined if it did not. */
+  /** When this process last observed that the node had booted; undefined if it never did. */
   seen(node: string): number | undefined {
     return this.#boots.get(node)?.changed?.at;
   }
 
   /**
-   * When the node's last boot was observed; undefined if none was lately, or if all containers of a pod came after it.
+   * When the node's last boot was observed; undefined if none was observed within `longestStale`, or if all of the
+   * pod's containers were first seen after it.
    * @param versions the pod's versions in which its containers were first observed
    */
   staleSince(node: string, versions: readonly string[], now: number): number | undefined {

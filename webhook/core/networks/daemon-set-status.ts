@@ -5,9 +5,10 @@
  * - `broken`: its pod is not Ready, and the pod and the node are older;
  * - `absent`: it should run on the node but has no pod there;
  * - `exempt`: it is not meant to run on the node;
- * - `rebooted`: the node rebooted, and no container of its pod has started since;
+ * - `rebooted`: the node rebooted, and its pod's status may still be from before the reboot;
  * - `failing`: its pod is Ready, but the proofs of pods on the node fail;
- * - `unproved`: its pod is Ready, but a profile requires a proof, and none has passed there since the pod started.
+ * - `unproved`: its pod is Ready, but a profile requires a proof, and none has passed there since its containers
+ *   started.
  *
  * The last two states come from the proofs of pods (`proof-status.ts`), the others from the DaemonSet (`readiness.ts`).
  */
@@ -41,6 +42,8 @@ export interface DaemonSetStatus {
   reason: string;
   /** When the state began, in milliseconds since the epoch; undefined if the cluster's objects do not show it. */
   since?: number | undefined;
-  /** If `since` is undefined: when this process saw the state begin. No text has it, because replicas differ. */
+  /**
+   * If `since` is undefined: when this process saw the state begin. Messages omit it, as it differs between replicas.
+   */
   observedAt?: number | undefined;
 }

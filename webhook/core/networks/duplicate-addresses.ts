@@ -12,7 +12,7 @@ export interface DuplicateAddress {
 type Addressed = Pick<PodEvidence, 'uid' | 'ended' | 'leaving' | 'hasSandbox' | 'createdAt'>;
 
 /**
- * Finds addresses that several live pods have. A pod that has ended, is being deleted or has no sandbox no longer has
+ * Finds addresses that several live pods share. A pod that has ended, is being deleted or has no sandbox no longer has
  * its addresses. If more than two pods share an address, the oldest is reported with each of the others.
  */
 export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddress[] {

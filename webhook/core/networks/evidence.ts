@@ -29,7 +29,7 @@ export class Evidence {
   readonly #records = new Map<string, Map<string, ProofRecord>>();
   /** `metadata.resourceVersion` of each Node at its last observed boot. */
   readonly #boots = new Map<string, string>();
-  /** Owners of which a pod has passed on any node; the owner with the latest pass is the last. */
+  /** Owners with a pod that has passed, on any node; the owner with the latest pass is last. */
   readonly #passedOwners = new Set<string>();
   readonly #subscribers = new Set<(changes: readonly EvidenceChange[]) => void>();
   readonly #isProfile: (name: string) => boolean;
@@ -93,8 +93,9 @@ export class Evidence {
   }
 
   /**
-   * Call it when a node has booted. Results of its pods from before the boot no longer count.
-   * @param version resourceVersion of the Node with the new boot id, because Nodes and pods have separate watches
+   * Must be called when a node has booted. Earlier results of its pods no longer count.
+   * @param version resourceVersion of the Node with the new boot id, to order the boot and changes of pods, whose watch
+   *   is separate
    */
   booted(node: string, version: string): void {
     this.#boots.set(node, version);
@@ -106,7 +107,10 @@ export class Evidence {
     for (const nodes of this.#records.values()) nodes.delete(node);
   }
 
-  /** Counts the pods of new profiles as after a restart, and forgets the records of profiles that no longer exist. */
+  /**
+   * For each new profile, counts the known pods as if a first list had reported them, and forgets the records of
+   * profiles that no longer exist.
+   */
   profilesChanged(now: number): void {
     for (const profile of this.#records.keys()) {
       if (!this.#isProfile(profile)) this.#records.delete(profile);
@@ -149,7 +153,7 @@ export class Evidence {
     }
     if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid, now);
     if (after !== undefined && (before.leaving || !after.leaving)) return;
-    // the owner's next pod gets the node only after the owner's first failure, so that no owner gets every attempt
+    // reserves the node only after the owner's first failure there, or else one owner would get every attempt
     for (const profile of owner === uid ? [] : failedProfiles)
       if (this.of(profile, node)?.failures.get(owner)?.attempts === 1)
         this.reservations.reserve(profile, node, owner, now);

@@ -13,7 +13,7 @@ function lastPassOf(pod: PodEvidence): ShownPass | undefined {
 export function isNewPass(pod: PodEvidence, before: PodEvidence | undefined): boolean {
   const run = runOf(pod);
   if (pod.verdict !== 'passed' || run === undefined) return false;
-  // of a pod that was not known and is not ready, the run may be a later one
+  // if the pod was not known before and is not ready, this may not be its first run in the sandbox
   if (before === undefined && pod.unready !== undefined) return false;
   const last = before && lastPassOf(before);
   if (last === undefined) return true;
@@ -53,7 +53,10 @@ function withFailure(pod: PodEvidence, before: PodEvidence): PodEvidence {
   };
 }
 
-/** Keeps since when our container is not ready. A loss ends when it is ready; other times begin anew with each run. */
+/**
+ * Keeps the time since which our container has not been ready. If the network counts as lost, later runs in the same
+ * sandbox do not change this time. Otherwise, it starts again with each run.
+ */
 function withLoss(pod: PodEvidence, before: PodEvidence, listed: boolean, now: number): PodEvidence {
   const { unready, sandboxSince } = pod;
   if (unready === undefined) return pod;

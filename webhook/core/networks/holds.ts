@@ -13,7 +13,7 @@ interface Hold {
   node: string;
   /** Whether the scheduler has written our refusal into the condition, which then shows what the pod waits for. */
   isShown: boolean;
-  /** Since when the condition has shown a reason other than our refusal; `Infinity` while it shows the refusal. */
+  /** Since when the condition has shown something other than our refusal; `Infinity` until then. */
   otherSince: number;
 }
 
@@ -24,7 +24,10 @@ interface Hold {
 export class Holds {
   readonly #all = new Map<string, Hold>();
 
-  /** Since when a pod is held; undefined if it was never refused. @param status of the DaemonSet that is not ready */
+  /**
+   * Since when a pod has been held; undefined if it was never refused.
+   * @param status of the DaemonSet that is not ready
+   */
   since({ uid, heldSince }: Pick<PendingPod, 'uid' | 'heldSince'>, status: DaemonSetStatus, now: number) {
     const written = heldSince === undefined ? undefined : holdBegan(heldSince, status, now);
     return this.#current(uid, now)?.since ?? written;
@@ -71,7 +74,7 @@ export class Holds {
   }
 }
 
-/** When a hold from before this process began: with the refusal or with the node's state, whichever came later. */
+/** The start of a hold older than this process: the refusal or the start of the node's state, whichever was later. */
 export function holdBegan(heldSince: number, { since, observedAt }: DaemonSetStatus, now: number): number {
   const began = [since, observedAt].find((time) => time !== undefined && time <= now);
   return Math.min(now, Math.max(heldSince, began ?? 0));

@@ -17,13 +17,13 @@ export interface NetworkFacts {
 
 /** What may be missing in the data of the watches. */
 export interface Doubts {
-  /** Whether nodes, DaemonSet or pods are not listed yet, so that a missing pod of this DaemonSet proves nothing. */
+  /** Whether nodes, DaemonSets or pods are not listed yet, or too large to read: then a missing pod proves nothing. */
   notSynced(daemonSet: DaemonSetRef): boolean;
   /** Whether the list of this DaemonSet's pods may be older than the node, so that a missing pod proves nothing. */
   notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;
 }
 
-/** Why not every pod may use a network on a node. */
+/** Why a network on a node is not open to every pod. */
 export interface NetworkProblem extends DaemonSetStatus {
   node: string;
   profile: string;
@@ -38,7 +38,8 @@ export type UnknownReason = 'not-synced' | 'node-unknown' | 'daemonset-unknown';
  * - `ready`: nothing counts against the network;
  * - `exempt`: no DaemonSet of the profile is meant to run on the node;
  * - `try`: the network needs a proof, and the asking pod may be bound as a probe;
- * - `blocked`: a DaemonSet is not ready, or the network needs a proof, and another pod has to probe it first;
+ * - `blocked`: a DaemonSet is not ready, or the network needs a proof and the asking pod may not probe it now, because
+ *   another pod probes it, or a recent probe failed;
  * - `unknown`: the watches do not show enough to decide; `why` explains this in messages.
  */
 export type NetworkStatus =
@@ -103,7 +104,7 @@ export function decisiveStatus(statuses: readonly NetworkStatus[]): NetworkStatu
   return { kind: 'ready' };
 }
 
-/** Whether the network is blocked because of pods' proofs, and not because of a DaemonSet. */
+/** Whether pods' proofs, not a DaemonSet, are the reason why the network is blocked. */
 export const hasToBeProved = ({ state }: DaemonSetStatus): boolean =>
   state === 'unproved' || state === 'failing';
 

@@ -7,9 +7,9 @@ import { isLater, type Moment } from './moment.ts';
 
 /** The failures of one owner's pods. Pods that waited at the same time count as one attempt. */
 export interface Failure {
-  /** `namespace/name` of the first pod that failed. It is kept, so that texts with it do not change. */
+  /** `namespace/name` of the first pod that failed. It stays, so that messages that contain it do not change. */
   pod: string;
-  /** When the latest run that failed started. */
+  /** When the latest failed run started. */
   started: Moment;
   attempts: number;
   /** When this process saw the last attempt fail, by its own clock. */
@@ -27,7 +27,7 @@ interface WaitingPod {
 
 /**
  * The results of one profile's proofs on one node. The record outlives the pods, so a failure counts even after its pod
- * was recreated. Its size is limited. {@link proofStatus} judges it.
+ * was recreated. Its size is limited. {@link proofStatus} evaluates it.
  */
 export class ProofRecord {
   /** The last proof that passed; undefined if none is known. */
@@ -57,7 +57,7 @@ export class ProofRecord {
     return this.failures.size === 0 && this.waiting.size === 0 && this.unready.size === 0;
   }
 
-  /** When the first run since the last pass failed, or the first pod became unready. */
+  /** When, since the last pass, a failed run first started or a pod first became unready, whichever was earlier. */
   get failingSince(): number {
     const times = [...this.unready.values()].flatMap(({ unready }) => unready?.at ?? []);
     const losses = times.filter((at) => at > this.passSeen);
@@ -93,14 +93,17 @@ export class ProofRecord {
     this.#forgetLoss(uid, now);
   }
 
-  /** A lost pod that goes counts as one that failed. */
+  /** A pod whose network is lost counts as failed when it is being deleted, is removed, or changes its node. */
   #forgetLoss(uid: string, now: number): void {
     const pod = this.unready.get(uid);
     this.unready.delete(uid);
     if (pod?.unready && isLost(pod, now)) this.#failed(pod, pod.unready, pod.unready.at, now);
   }
 
-  /** Call it when the node has booted. Earlier results no longer count. @param version of the Node after the boot */
+  /**
+   * Must be called when the node has booted. Earlier results no longer count.
+   * @param version of the Node after the boot
+   */
   booted(version: string): void {
     this.#boot = version;
     for (const pod of this.unready.values()) if (isBefore(pod.version, version)) this.unready.delete(pod.uid);

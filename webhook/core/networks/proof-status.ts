@@ -20,20 +20,24 @@ export interface AskingPod {
 export interface ProofStatus {
   /**
    * - `proved`: nothing counts against the network;
-   * - `unproved`: no proof has passed there since the node or a container of its DaemonSets' pods started;
-   * - `failing`: pods of at least two owners failed or got no sandbox, or two attempts of the asking pod's owner
-   *   failed, and no proof has passed since.
+   * - `unproved`: no proof has passed there since the node was created or a container of the network's DaemonSets
+   *   started;
+   * - `failing`: pods of at least two owners failed, lost their network or got no sandbox, or two attempts of the
+   *   asking pod's owner failed, and no proof has passed since.
    */
   state: 'proved' | 'unproved' | 'failing';
   /** Why, as a text that changes only with the cause; empty for `proved`. */
   reason: string;
-  /** When the state began, in milliseconds since the epoch: with the node, a container of the network or a failure. */
+  /**
+   * When the state began, in milliseconds since the epoch: when the node was created, a container of the network's
+   * DaemonSets started or, for `failing`, the first failure occurred; the latest of these.
+   */
   since: number;
   /** Whether the asking pod may be bound: if the network is proved, or if the pod may probe it now. */
   mayProbe: boolean;
 }
 
-/** How many owners have to fail before a node counts as failing. A single owner may fail for a reason of its own. */
+/** How many owners have to fail before a node counts as failing. A single owner may fail for an unrelated reason. */
 const enoughOwners = 2;
 
 /** How many attempts of one owner have to fail before the node counts as failing for that owner. */
@@ -50,9 +54,9 @@ const longestVerdict = 30_000;
 const longSandbox = 60_000;
 /** The pause between a failed attempt and the next. */
 const pause = 2000;
-/** The longer pause of owners that let others try first; kube-scheduler retries a pod after at most 11 s. */
+/** The longer pause for owners that let others try first; kube-scheduler retries a pod after at most 11 s. */
 const givesWay = 12_000;
-/** An owner's pause after its own first failed attempt. It doubles with each further failure, up to the longest. */
+/** An owner's pause after its own first failed attempt. It doubles with each further failure, up to `longestPause`. */
 const ownPause = 4000;
 const longestPause = 300_000;
 /** How long an owner whose pods run elsewhere must wait, unless the gate has held its pod for `givesWay`. */
@@ -139,12 +143,14 @@ function isPauseOver(
   const own = Math.min(longestPause, ownPause * 2 ** (failure.attempts - 1));
   const waited = now - failure.seen;
   if (waited < own) return false;
-  // repair, which gives no key, decides itself whether the pod can move to another node
+  // repair, which passes no key, decides itself whether the pod can move to another node
   if (asking.key === undefined || waited >= leastElsewhere) return true;
   return now - (asking.heldSince ?? now) >= givesWay || !runsElsewhere();
 }
 
-/** A text for each owner with a pod that failed, lost its network or has lacked a sandbox too long since the last pass. */
+/**
+ * A text for each owner of a pod that, since the last pass, failed, lost its network or lacked a sandbox for too long.
+ */
 function against({ failures, waiting, unready, passSeen }: ProofRecord, from: Moment, now: number): string[] {
   const texts = new Map<string, string>();
   for (const [owner, { pod, started }] of failures) {

@@ -11,7 +11,7 @@ import { isLater, type Moment } from './moment.ts';
 interface Agent extends AgentFacts {
   /** When its latest container started. */
   start: Moment;
-  /** By the id of each container: the pod's version in which the container was first observed. */
+  /** For each container's id, the pod's version in which the container was first observed. */
   shownBy: ReadonlyMap<string, string>;
 }
 
@@ -49,7 +49,7 @@ export class Readiness {
   setAgent(facts: AgentFacts, listed = false): void {
     const { uid, node, version, containers, startedAt: at = Number.NEGATIVE_INFINITY } = facts;
     const before = this.#agents.get(uid);
-    // an event, unlike a list, comes within seconds of the start
+    // a watch event, unlike a list, arrives within seconds of the container's start
     const start = { at, after: before && !listed ? version : before?.version, shownBy: version };
     const agent: Agent = {
       ...facts,
@@ -95,7 +95,7 @@ export class Readiness {
     }
     const observedAt = staleSince(agent);
     if (observedAt !== undefined) {
-      const reason = `no container of its pod was started in the node's boot ${node.bootID}`;
+      const reason = `not all containers of its pod have started since the node's boot ${node.bootID}`;
       return { state: 'rebooted', pod: agent.name, reason, observedAt };
     }
     if (agent.ready) return { state: 'ready', pod: agent.name, reason: '', since: agent.readySince };

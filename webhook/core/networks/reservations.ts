@@ -1,6 +1,9 @@
 import type { PodEvidence } from '../facts/pod-evidence.ts';
 
-/** How long a reservation lasts, in milliseconds: by then, a watch shows this pod, or its replacement, on the node. */
+/**
+ * How long a reservation lasts, in milliseconds: by then, a watch shows the pod for which the node was reserved, or the
+ * replacement of the failed pod, on the node.
+ */
 const duration = 5000;
 /** The watch of waiting pods may show a binding this many milliseconds before the watch of pods on nodes does. */
 const lag = 1000;
@@ -18,8 +21,8 @@ interface Reservation {
 }
 
 /**
- * Which pod may be bound to a node that needs a proof, for each profile: one at a time, from the gate's answer until a
- * watch shows the binding. Each replica has its own reservations.
+ * For each profile and each node that needs a proof, the one pod that may be bound there, from the gate's answer until
+ * a watch shows the binding. Each replica has its own reservations.
  */
 export class Reservations {
   readonly #all = new Map<string, Reservation>();

@@ -26,7 +26,7 @@ export function map(entries: Record<string, Cel | Optional>): Cel {
   return `{${fields.join(', ')}}`;
 }
 
-/** An entry that exists only if a variable of the policy, a list or a map, is not empty. */
+/** An entry that exists only if a variable of the policy (a list or a map) is not empty. */
 export const ifAny = (variable: string, value = `variables.${variable}`): Optional => ({
   when: `size(variables.${variable}) > 0`,
   value,
@@ -70,7 +70,7 @@ export function ofProfiles(values: Iterable<readonly [name: string, value: Cel]>
 
 /**
  * Replaces all variables except `kept` by their values, in an expression and in each other. The API server runs each
- * variable as a program of its own, which costs more than evaluating most expressions in place. String literals stay as
+ * variable as a separate program, which costs more than evaluating most expressions in place. String literals stay as
  * they are: they contain texts of the configuration.
  */
 export function inPlace(

@@ -4,9 +4,9 @@ import { allOf, type Cel } from './cel.ts';
 import { markBeginning } from './left.ts';
 
 /*
- * The match conditions of the mutating webhook, the mutating policy, and the policy over the final pod. For exempt
- * pods, the API server calls none of them, so that these pods start even without a replica. Only the mutating policy
- * sees the pods of networks' DaemonSets.
+ * The match conditions of the mutating webhook, the mutating policy, and the policy over the final pod. For exempt pods
+ * without a status, the API server calls none of them, so that these pods start even without a replica. Only the
+ * mutating policy sees the pods of networks' DaemonSets.
  */
 
 /** A match condition of a webhook or a policy. */
@@ -40,7 +40,7 @@ export const hasStatus = `object.metadata.?annotations[?'${statusAnnotation}'].h
 
 export const ofANetwork = 'not-of-a-network';
 
-/** Selects pods with a status too, although they are exempt, so that admission removes an earlier injection. */
+/** Also selects exempt pods that have a status, so that admission removes an earlier injection. */
 const unlessInjected = (expression: Cel): Cel => `${expression} || ${hasStatus}`;
 
 const osLabels = "['kubernetes.io/os', 'beta.kubernetes.io/os']";
@@ -56,7 +56,7 @@ const onWindows =
 
 const notOnTheHostNetwork = '!object.spec.?hostNetwork.orValue(false)';
 
-/** Whether the pod is of a network's DaemonSet: such a pod must not wait for its own network. */
+/** Whether the pod belongs to a network's DaemonSet: such a pod must not wait for its own network. */
 function ofNetwork({ daemonSets }: Pick<Policy, 'daemonSets'>): Cel {
   const names = [...daemonSets].sort().map((name) => `'${name}'`);
   return (
@@ -66,11 +66,14 @@ function ofNetwork({ daemonSets }: Pick<Policy, 'daemonSets'>): Cel {
   );
 }
 
-/** Whether the pod is exempt for no other reason: admission records this, because a policy may not know the DaemonSet. */
+/**
+ * Whether the pod is exempt only because it belongs to a network's DaemonSet. Admission records this, because the
+ * policy over the final pod may not know the DaemonSet.
+ */
 export const isRecorded = (policy: Pick<Policy, 'daemonSets'>): Cel =>
   allOf([notOnTheHostNetwork, `!${onWindows}`, ofNetwork(policy)]);
 
-/** The match conditions. */
+/** The match conditions, without {@link leftByThePolicy}. */
 export function conditionsOf(policy: Pick<Policy, 'daemonSets' | 'proof'>): MatchCondition[] {
   const ownLabel = `object.metadata.?labels[?'${profileLabel}'].orValue('')`;
   const conditions = {
@@ -84,7 +87,7 @@ export function conditionsOf(policy: Pick<Policy, 'daemonSets' | 'proof'>): Matc
   return Object.entries(conditions).map(([name, expression]) => ({ name, expression }));
 }
 
-/** The webhook's condition beside a mutating policy: the policy left the pod to the webhook, or did not see the pod. */
+/** The webhook's condition if there is a mutating policy: it left the pod to the webhook, or did not see the pod. */
 export const leftByThePolicy: MatchCondition = {
   name: 'left-by-the-policy',
   expression: `!${hasStatus} || object.metadata.annotations['${statusAnnotation}'].matches('${markBeginning}')`,

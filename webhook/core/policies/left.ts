@@ -59,7 +59,7 @@ export const markCel = (reason: Cel): Cel =>
 /** Matches the beginning of a status annotation that is a mark, in RE2 and in JavaScript. */
 export const markBeginning = '^[{]"version":"[^"]*","left":"';
 
-/** A reason that depends on a profile: as an expression for the policy, and as a function for the server. */
+/** A reason that depends on a profile, as an expression for the policy and as a function for the server. */
 interface ProfileReason {
   reason: LeftReason;
   /** The profile, annotation or variable that causes it. */
@@ -87,13 +87,13 @@ function reasonsOf(profile: Profile): ProfileReason[] {
   ].map((one) => ({ ...one, expression: allOf([`${text(name)} in variables.names`, one.expression]) }));
 }
 
-/** Not printable, or a number of more than nine digits: the policy does not read such a list of ports. */
+/** A character that is not printable ASCII, or more than nine digits: the policy does not read such a list of ports. */
 const oddPorts = '[^ -~]|[0-9]{10}';
 
 function skipping({ connect, skippedPorts: key }: RedirectSettings): ProfileReason[] {
   if (key === undefined) return [];
   const targets = [...new Set(connect.map((target) => parseTarget(target)?.port ?? 0))];
-  // an item of the list is a port or a range; all others do not count, as in `portsOf`
+  // items that are neither a port nor a range do not count, as in `portsOf`
   const isSkipped =
     'p.matches("^ *[0-9]+(-[0-9]+)? *$") && [p.trim().split("-")].exists(r, ' +
     `[${targets}].exists(t, int(r[0]) <= t && t <= int(r[size(r) - 1])))`;

@@ -12,7 +12,7 @@ const add = (path: Cel, value: Cel): Cel => patch('add', path, value);
 /** A list of patches that depends on a condition. By default, there is no patch if the condition is false. */
 const when = (condition: Cel, then: Cel, otherwise = '[]'): Cel => `(${condition} ? ${then} : ${otherwise})`;
 
-/** Adds an item to a list of the pod's spec. If the list has no items, it is absent, and is created. */
+/** Adds an item to a list of the pod's spec. A list without items may be absent, so it is created. */
 const insert = (field: string, size: Cel, at: string, item: Cel): Cel =>
   when(
     `${size} == 0`,

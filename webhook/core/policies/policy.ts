@@ -138,9 +138,9 @@ function variablesOf(policy: Policy): Record<string, Cel> {
 }
 
 /**
- * The MutatingAdmissionPolicy and its binding. They select the same pods as the mutating webhook and those of networks'
- * DaemonSets, of which the policy over the final pod knows only the built-in ones. The failurePolicy is `Fail`: if an
- * expression fails, the API server refuses the pod. With `Ignore`, a status that a user wrote would stay.
+ * The MutatingAdmissionPolicy and its binding. They select the same pods as the mutating webhook, and the pods of
+ * networks' DaemonSets: the policy over the final pod knows only the built-in DaemonSets. The failurePolicy is `Fail`:
+ * if an expression fails, the API server refuses the pod. With `Ignore`, a status that a user wrote would stay.
  */
 export function policyObjects(policy: Policy): PolicyObject[] {
   const [name] = installedPolicies;
@@ -162,7 +162,7 @@ export function policyObjects(policy: Policy): PolicyObject[] {
         failurePolicy: 'Fail',
         reinvocationPolicy: 'IfNeeded',
         matchConstraints,
-        // a single condition, because the API server runs each as a program of its own, for every pod that may match
+        // a single condition, because the API server runs each as a separate program, for every pod that may match
         matchConditions: [
           {
             name: 'not-left-alone',
@@ -185,12 +185,12 @@ export function policyObjects(policy: Policy): PolicyObject[] {
 
 const yaml = (value: object): string => stringify(value, { lineWidth: 120, version: '1.1' });
 
-/** The mutating policy for a configuration and the policy's binding, as YAML in a stable order. */
+/** The mutating policy for a configuration, followed by the policy's binding, as YAML in a stable order. */
 export const policiesYaml = (policy: Policy): string => policyObjects(policy).map(yaml).join('---\n');
 
 /**
- * The JSON patch for the mutating webhook beside a mutating policy: few pods need the webhook then, and the policy over
- * the final pod refuses those if the webhook does not answer.
+ * The JSON patch for a mutating webhook that is used together with a mutating policy: few pods then need the webhook,
+ * and the policy over the final pod refuses them if the webhook does not answer.
  */
 export const webhookPatch = (): string =>
   yaml([

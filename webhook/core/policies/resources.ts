@@ -7,7 +7,10 @@ import { type Cel, ifAny, map, text } from './cel.ts';
 type AmountOf = (container: Cel, name: string) => Cel;
 
 const limitOf: AmountOf = (container, name) => `${container}.?resources.?limits[?${text(name)}]`;
-/** A missing request equals the limit, because the API server has set it: `SetDefaults_Pod` (pkg/apis/core/v1). */
+/**
+ * A request that the user omits equals the limit, because the API server has already set it: `SetDefaults_Pod`
+ * (pkg/apis/core/v1).
+ */
 const requestOf: AmountOf = (container, name) => `${container}.?resources.?requests[?${text(name)}]`;
 
 /** Whether two optional amounts are equal, or both missing. */

@@ -140,7 +140,7 @@ function rulesOut({ annotations }: Condition, key: string, value: string): boole
   return typeof matcher === 'object' && (matcher.exists === false || matcher.notIn?.includes(value) === true);
 }
 
-/** Finds containers that a profile reads and that the later call no longer sees, because a profile replaces them. */
+/** Finds containers that a profile reads but that a later call no longer sees, because a profile replaces them. */
 function replacedConflicts(profiles: Profile[]): string[] {
   return profiles.flatMap(({ name, proof: { replaces = [] } }) =>
     replaces.flatMap((container) =>
@@ -148,13 +148,13 @@ function replacedConflicts(profiles: Profile[]): string[] {
         .filter((profile) => containersReadBy(profile).includes(container))
         .map(
           (reader) =>
-            `profile "${reader.name}" reads container "${container}", which profile "${name}" takes out (proof.replaces)`,
+            `profile "${reader.name}" reads container "${container}", which profile "${name}" removes (proof.replaces)`,
         ),
     ),
   );
 }
 
-/** The containers that a profile reads, without that of `imageOf`, which each condition of `when` requires anyway. */
+/** The containers that a profile reads, except that of `imageOf`, which each condition of `when` requires anyway. */
 function containersReadBy({ when, proof }: Profile): (string | undefined)[] {
   const redirects = proof.checks.flatMap((check) => ('redirect' in check ? [check.redirect] : []));
   const ids = [...redirects, ...(proof.container ? [proof.container] : [])].flatMap(

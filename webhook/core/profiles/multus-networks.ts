@@ -25,7 +25,7 @@ export function mergeNetworks(
 const identity = (entry: NetworkEntry, podNamespace: string): string =>
   `${entry.namespace || podNamespace}/${entry.name}`;
 
-/** Wanted entries that the pod lacks. An entry of the pod matches only one: by name and interface, or else by name. */
+/** Wanted entries that the pod lacks. Each pod entry matches at most one: by name and interface, or else by name. */
 function missingEntries(
   have: NetworkEntry[],
   want: NetworkEntry[],

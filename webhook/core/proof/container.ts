@@ -13,8 +13,8 @@ import type { ProofPlan } from './plan.ts';
 
 /**
  * Returns the init container of a plan and the volume that it needs, if any; undefined if the plan has no checks. The
- * container has the defaults and the token mount that the API server would add otherwise, which would cause a second
- * call. It meets Pod Security `restricted`.
+ * container has the defaults and the token mount that the API server would otherwise add, and then call the webhooks a
+ * second time. The container meets Pod Security `restricted`.
  */
 export function injectionFor(
   plan: ProofPlan,
@@ -64,8 +64,9 @@ function startupProbe({ checks }: ProofPlan, port: number): object {
 }
 
 /**
- * The probe whose port is open unless the network is lost. Its failures take at most three tenths of an interval more.
- * A kubelet that starts spreads its first probes over a period, so the period is short.
+ * The probe whose port is open unless the network is lost. Its three failures add at most three tenths of an interval,
+ * or three seconds if that is longer. After its start, a kubelet spreads its first probes over a period, so the period
+ * is short.
  */
 function readinessProbe(interval: string, port: number): object {
   return {
@@ -89,7 +90,7 @@ function environment(
   { checks, checkNames, continuous, ownValidator }: ProofPlan,
   proof: ProofSettings,
 ): EnvVar[] {
-  // a network's own validator gets an empty list: the variable only marks the container as ours
+  // for a network's own validator, the list is empty: the variable only marks the container as ours
   const result: EnvVar[] = [{ name: env.checks, value: JSON.stringify(checks) }];
   if (ownValidator) return result;
   if (proof.mode === 'warn') result.push({ name: env.mode, value: 'warn' });
@@ -111,7 +112,7 @@ export const interfacesVariables = (): EnvVar[] => [
 
 export const podInfoMount = () => ({ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true });
 
-/** The volume with `network-status`. Multus writes it too late for an environment variable. */
+/** The volume with `network-status`. Multus writes this annotation too late for an environment variable. */
 export const podInfo = (): Volume => ({
   name: podInfoVolume,
   downwardAPI: {

@@ -6,13 +6,13 @@ import type { Place } from './ids.ts';
 import { portsOf, withoutOctals } from './skipped-ports.ts';
 import { declaredPorts, firstPort, includedPorts } from './witness.ts';
 
-/** The rechecks of a pod: its settings, or why the checks of the pod are not repeated. */
+/** The rechecks of a pod: their settings, or why the pod's checks are not repeated. */
 export type Rechecks = { settings?: Continuous; exclusion?: [annotation: string, value: string] } | string;
 
 /**
  * The rechecks that the profiles require; undefined if none does. The readiness probe needs a port of the pod that the
  * mesh does not redirect, because a proxy accepts each connection that it gets. `exclusion` is the annotation that
- * leaves the port out. The result is the same in a later call, which sees this annotation.
+ * exempts the port. The result is the same in a later call, which sees this annotation.
  */
 export function rechecksFor(
   place: Place,
@@ -33,7 +33,10 @@ export function rechecksFor(
   return { settings: { port, ...rest }, ...(exclusion && { exclusion }) };
 }
 
-/** The first port that no container declares, that is not the witness's, and that the mesh does not redirect anyway. */
+/**
+ * The first port that no container declares, that is not the witness's or the mesh's, and not in its list of included
+ * ports.
+ */
 function freePort(
   place: Place,
   inbound: InboundRedirect | undefined,
@@ -44,7 +47,10 @@ function freePort(
   return firstPort(portsOf([...declaredPorts(place), witness.port, ...ofMesh, included].join()));
 }
 
-/** The annotation that keeps the mesh off the port; undefined if nothing is needed, or a text that says why it cannot. */
+/**
+ * The annotation that exempts the port from the redirect; undefined if none is needed; a text says why none is
+ * possible.
+ */
 function exclusionOf(
   port: number,
   { name, proof: { inbound } }: Profile,

@@ -47,7 +47,7 @@ export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): O
   ];
 }
 
-/** Records why nothing is proved. An earlier call's status stays, because this call may fail only temporarily. */
+/** Records why nothing is proved. An earlier call's status stays, because this failure may be temporary. */
 export function refusalPatch(pod: Pod, code: string): Operation[] {
   const isReviewed =
     getOwn(pod.metadata.annotations, statusAnnotation) && readStatus(pod)?.left === undefined;
@@ -113,7 +113,7 @@ function replacedOperations(
 ): Operation[] {
   return (spec.initContainers ?? []).flatMap(({ name }, index): Operation[] => {
     if (!replaced.includes(name)) return [];
-    // our init container is the first by now
+    // by now, our init container is the first
     const moved = at < 0 || index < at ? index + 1 : index;
     return [{ op: 'remove', path: pointer('spec', 'initContainers', moved) }];
   });

@@ -34,16 +34,16 @@ import { counted, resourcesFor } from './resources.ts';
 import { targetsIn } from './skipped-ports.ts';
 import { witnessFor } from './witness.ts';
 
-/** How one pod proves its networks: all that the init container and the patch depend on. */
+/** How one pod proves its networks: everything on which the init container and the patch depend. */
 export interface ProofPlan {
   /** The checks of our validator, in the order of the profiles. */
   checks: ProfileCheck[];
   /**
-   * The names of the checks, each once; `container` is a network's own validator, `continuous` stands for rechecks.
-   * Empty if nothing is proved.
+   * The names of the checks, each once; `container` is a network's own validator, `continuous` means rechecks. Empty if
+   * nothing is proved.
    */
   checkNames: string[];
-  /** Set if nothing is proved because the network's own validator could only refuse, and `proof.mode` is `warn`. */
+  /** Whether nothing is proved because the network's own validator could only refuse, but `proof.mode` is `warn`. */
   refuses: boolean;
   /** Whether a network's own validator runs instead of ours. */
   ownValidator: boolean;
@@ -126,7 +126,7 @@ export function planFor(
     witness,
     continuous,
     ids,
-    // it is not known as which user the image of a network's own validator runs
+    // the user of the image of a network's own validator is not known
     runAs: runAsFor(pod, ids, ownValidator ? undefined : imageUser),
     resources: resourcesFor(pod, ownValidator, proof.resources),
     tokenMount: tokenMount(pod),
@@ -136,7 +136,7 @@ export function planFor(
   };
 }
 
-/** The pod as a later call sees it, so that both calls plan the same. */
+/** The pod as a later call sees it, so that both calls make the same plan. */
 function seenLater(pod: Pod, replaced: readonly string[], annotations: ReadonlyMap<string, string>): Pod {
   const { metadata, spec } = pod;
   const initContainers = spec.initContainers?.filter(({ name }) => !replaced.includes(name));
@@ -213,7 +213,7 @@ function refuseContradiction(ids: ProofIds, profiles: readonly Profile[]): void 
   );
 }
 
-/** The profiles' annotations that the pod lacks. A text is added to `warnings` for each value of the pod that stays. */
+/** The profiles' annotations that the pod lacks. For each value of the pod that stays, adds a text to `warnings`. */
 function annotationsFor(
   { pod, namespace }: { pod: Pod; namespace: string },
   profiles: readonly Profile[],
@@ -237,11 +237,11 @@ function annotationsFor(
   return result;
 }
 
-/** Warns if Multus cannot read the requested networks: it then creates no sandbox. */
+/** Warns if Multus cannot read the requested networks: the pod then gets no sandbox. */
 function unreadableNetworks(pod: Pod, checkNames: string[]): string[] {
   const networks = getOwn(pod.metadata.annotations, foreign.networks);
   if (networks === undefined || !checkNames.includes('interfaces')) return [];
-  // a list that is too long for us may be readable for Multus
+  // Multus may be able to read a list that is too long for us
   if (networks.length > longestNetworks || parseNetworks(networks) !== undefined) return [];
   return [
     `${foreign.networks} is neither a comma list nor a JSON list that Multus can read: the pod cannot start`,

@@ -18,7 +18,7 @@ const leastOfOwnValidator = { cpu: '50m', memory: '64Mi' };
 /**
  * Returns resources that do not change the pod's QoS class (Kubernetes `pkg/apis/core/v1/helper/qos`): a request or
  * limit where *all* other containers set one, which also satisfies a quota. The values do not depend on the pod's
- * values: a pod can be made smaller in place, and the static CPU manager would reserve a whole number of CPUs.
+ * values: a pod can be resized down in place, and the static CPU manager would reserve a whole number of CPUs.
  */
 export function resourcesFor(
   pod: Pod,

@@ -28,8 +28,8 @@ export interface AskedPod {
 }
 
 /**
- * Whether all pods of a namespace are exempt, regardless of labels: those of cni-gate itself, and Kubernetes' own
- * components, because a webhook that delays their pods can keep a cluster from recovering.
+ * Whether all pods of a namespace are exempt, regardless of labels: those of cni-gate itself and of Kubernetes' own
+ * components, because a webhook that delays these pods can keep a cluster from recovering.
  */
 export const isExemptNamespace = (namespace: string, ownNamespace: string | undefined): boolean =>
   namespace === 'kube-system' || namespace === ownNamespace;
@@ -146,7 +146,9 @@ export function choiceFor(
   return { profile: [...missing, ofPod].join('.'), chosenBy: 'pod', forbidden: ofPod };
 }
 
-/** The profiles that apply now or once the profiles' annotations are set, so that a later call decides the same. */
+/**
+ * The profiles that apply now or after the profiles' annotations are set, so that a later call selects the same ones.
+ */
 export function applying(
   chosen: readonly Profile[],
   pod: Pod,

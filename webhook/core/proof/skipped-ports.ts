@@ -44,5 +44,5 @@ export function portsOf(text: string): Uint8Array {
   return marked;
 }
 
-/** A list of ports without those that begin with zeros, which iptables reads as octal numbers. */
+/** A list of ports without those that begin with a zero, which iptables reads as octal numbers. */
 export const withoutOctals = (text: string): string => text.replaceAll(/\b0\d+/g, '');

@@ -16,7 +16,9 @@ const leastPort = 1024;
 /** The subnets that contain all IPv4 and all IPv6 addresses. */
 const everywhere = ['0.0.0.0/0', '::/0'];
 
-/** The check that the kubelet connects; undefined if no profile requires it, or only the proxy accepts connections. */
+/**
+ * The check that the kubelet connects; undefined if no profile requires it, or if only the proxy accepts connections.
+ */
 export function witnessFor(place: Place, profiles: readonly Profile[]): WitnessCheck | undefined {
   if (!profiles.some(({ proof }) => proof.witness !== undefined)) return undefined;
   const inbound = profiles.find(({ proof }) => proof.inbound !== undefined)?.proof.inbound;

@@ -17,7 +17,10 @@ export interface LabelledNode {
   labels: Readonly<Record<string, string>>;
 }
 
-/** Whether a node matches selector and required affinity. Source: Kubernetes, `scheduling/corev1/nodeaffinity`. */
+/**
+ * Whether a node matches the node selector and the required node affinity. Source: Kubernetes,
+ * `scheduling/corev1/nodeaffinity`.
+ */
 export function matchesNode(constraints: NodeConstraints, node: LabelledNode): boolean {
   const selector = Object.entries(constraints.nodeSelector ?? {});
   if (!selector.every(([key, value]) => getOwn(node.labels, key) === value)) return false;
@@ -58,7 +61,7 @@ export function matches({ operator, values }: Requirement, value: string | undef
   }
 }
 
-/** Compares integers; false if one of the texts is no integer. Source: Kubernetes, `labels.Requirement.Matches`. */
+/** Compares integers; false if a text is not an integer. Source: Kubernetes, `labels.Requirement.Matches`. */
 function compares(operator: 'Gt' | 'Lt', left = '', right = ''): boolean {
   // an int64 has up to 19 digits
   const isWhole = [left, right].every((text) => /^[+-]?\d{1,19}$/.test(text));
@@ -73,7 +76,7 @@ const words: Record<string, (key: string, values: string) => string> = {
   DoesNotExist: (key) => `!${key}`,
 };
 
-/** A selector in the syntax of queries (Kubernetes, `labels.Parse`); undefined if it selects everything. */
+/** A selector in the syntax of a query parameter (Kubernetes, `labels.Parse`); undefined if it selects everything. */
 export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string | undefined {
   const terms = [
     ...Object.entries(matchLabels ?? {}).map(([key, value]) => `${key}=${value}`),

@@ -7,7 +7,7 @@ export type DaemonTemplate = Pick<
   'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork' | 'nodeName'
 >;
 
-/** The tolerations that the controller adds to each pod of a DaemonSet. Source: `AddOrUpdateDaemonPodTolerations`. */
+/** The tolerations that the DaemonSet controller adds to each pod. Source: `AddOrUpdateDaemonPodTolerations`. */
 const automatic = [
   tolerating('not-ready', 'NoExecute'),
   tolerating('unreachable', 'NoExecute'),

@@ -42,7 +42,7 @@ const requestsOf = ({ resources }: NonNullable<PodSpec['containers']>[number]): 
   Object.entries(amountsOf(resources?.requests));
 
 /**
- * What a pod takes of its node, including 1 of the resource `pods`. Containers and sidecars run together; other init
+ * What a pod takes from its node, including 1 of the resource `pods`. Containers and sidecars run together; other init
  * containers run with the sidecars before them. Source: Kubernetes, `PodRequests` in `component-helpers/resource`.
  */
 export function podRequests(spec: RequestingSpec): Amounts {

@@ -20,14 +20,17 @@ export class Breaker {
     return !this.isOpen(now) || now >= (this.#next.get(namespace) ?? now);
   }
 
-  /** Stops repair, for two pauses unless a pod is tried before. @param namespaces those that have to take turns */
+  /**
+   * Stops repair for two pauses. A pod that one of `namespaces` tries restarts this time.
+   * @param namespaces those that try pods in turn
+   */
   open(namespaces: ReadonlySet<string>, now: number): void {
     this.#until = now + 2 * pause;
     this.#next.clear();
     for (const namespace of namespaces) this.#next.set(namespace, now + pause);
   }
 
-  /** Call it when a pod is tried. The namespace then waits until every other namespace had a turn. */
+  /** Must be called when a pod is tried. The namespace then waits until every other namespace has had a turn. */
   tried(namespace: string, now: number): void {
     if (!this.isOpen(now)) return;
     const turns = this.#next.has(namespace) ? this.#next.size : 0;

@@ -18,7 +18,10 @@ export interface Recreation {
 
 const look = 'look at what the proofs saw: "cni-gate status"';
 
-/** Why a failed pod is not recreated now, and what the user can do. Reasons from `under-way` on end by themselves. */
+/**
+ * Why a failed pod is not recreated now, and what the user can do. Reasons from `under-way` on go away without the
+ * user.
+ */
 export const skipTexts = {
   leaving: 'it is being deleted',
   ended:
@@ -26,21 +29,20 @@ export const skipTexts = {
   unready: 'proof.continuous.onFailure of its profile is not recreate',
   'warn-mode': 'it was created while proof.mode was warn, and runs: recreate it',
   'static-pod':
-    'it is a static pod, which only the kubelet can make again: move its manifest out of the folder of static pods on the node, and back',
+    'it is a static pod, which only the kubelet can recreate: on the node, move its manifest out of the folder of static pods, and back',
   'no-controller': 'it has no controller that would recreate it: delete it and create it again',
   'unknown-controller':
     'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
-  'node-unreachable': 'its node does not report: look at the node',
+  'node-unreachable': 'its node is not Ready or does not report: look at the node',
   'node-not-ready':
     'its node is not ready for it, and no other node is: look at the DaemonSet of its network',
-  'under-way':
-    'it could not be deleted, or its deletion has not happened yet, and it is tried again: the log of the leader says more',
+  'under-way': 'cni-gate could not delete it, and tries again: see the log of the leader',
   breaker: `recreated pods of most controllers failed again, so repair stops for five minutes, and then tries single pods: ${look}`,
-  'owner-pause': `pods of its controller that were recreated failed again, and the next one follows after a pause: ${look}, or delete the pod`,
-  'owner-turn': `pods of its controller are recreated one after the other, or one first: if that takes long, ${look}`,
+  'owner-pause': `pods of its controller that were recreated failed again, and the next one is recreated after a pause: ${look}, or delete the pod`,
+  'owner-turn': `pods of its controller are recreated one at a time, or one before the others: if that takes long, ${look}`,
   'node-to-prove': `another pod is tested on its node first: if that takes long, ${look}`,
   budget:
-    'as many pods are recreated as repair.perMinute, perNodePerMinute or perOwnerPerMinute allow, and it follows: wait, or delete the pod',
+    'the limit of repair.perMinute, perNodePerMinute or perOwnerPerMinute is reached, and the pod is recreated later: wait, or delete it',
 };
 
 export type SkipReason = keyof typeof skipTexts;
@@ -64,8 +66,8 @@ export interface RepairFacts {
   /** Whether a node other than the pod's own is suitable and has a ready network. */
   elsewhere(pod: PodEvidence): boolean;
   /**
-   * The lowest ordinal without a passed proof, if the controller creates a pod only after all lower ordinals are ready;
-   * undefined for other controllers.
+   * If the controller creates its pods in order, the lowest ordinal whose pod keeps it from creating later ones;
+   * otherwise undefined.
    */
   lowestOrdinal(pod: PodEvidence): number | undefined;
   /** Why the pod has to wait because of the leader's earlier deletions; undefined if it need not wait. */
@@ -77,13 +79,13 @@ export interface Turn {
   moves: boolean;
   /** Whether another pod's proof has passed on this node since the pod failed. */
   proven: boolean;
-  /** Whether the network of the pod is lost: it served before, and may serve again. */
+  /** Whether the pod's network is lost: the pod served traffic before, and may do so again. */
   lost: boolean;
   /** The pod's ordinal, if its controller creates pods in order; otherwise undefined. */
   ordinal: number | undefined;
 }
 
-/** Whether a failed or lost pod is one that passed its proof before. */
+/** Whether the pod passed its proof and became unready later; otherwise its proof failed. */
 const isOfLost = ({ unready }: PodEvidence): boolean => unready !== undefined;
 
 /**
@@ -145,12 +147,12 @@ function judge(
       why: `node ${node} gets one pod at a time, and another node is ready${because}`,
     };
   }
-  return { how, why: `node ${node} is ready, and a new pod finds out whether its network works` };
+  return { how, why: `node ${node} is ready, and a new pod shows whether its network works` };
 }
 
 /**
- * A failed proof shows the network at the time when the pod's sandbox was created, and a lost pod shows it until it was
- * lost, so a later pass outdates both.
+ * A failed proof is about the network when the sandbox was created, and a loss is about the network when it was lost. A
+ * pass that is later than this is newer evidence.
  */
 function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
   const failed = pod.unready ?? { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };

@@ -7,12 +7,12 @@ import { TokenBucket } from '../../lib/token-bucket.ts';
 import { Breaker } from './breaker.ts';
 import { ordinalOf, type Skipped, type Turn } from './decide.ts';
 
-/** The verdict of a deleted pod's replacement. `unknown`: none came in time, or it says nothing about the network. */
+/** The verdict of a deleted pod's replacement. `unknown`: none in time, or it says nothing about the network. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
 
 const { pause, longestPause, verdict: longest, breaker } = repairLimits;
 
-/** After more failures, even a pod whose replacement goes to another node has to wait: the pod may be the cause. */
+/** After more failures than this, even a pod whose replacement can move has to wait: the pod may be the cause. */
 const mostMoves = 2;
 
 type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | 'perMinute'>;
@@ -34,7 +34,7 @@ class Owner {
     this.namespace = namespace;
   }
 
-  /** Whether the pod may be recreated now. Of each controller, one pod is tried before its other pods. */
+  /** Whether the pod may be recreated now. For each controller, one pod is tried before the others. */
   hasTurn(uid: string, { proven, lost, ordinal }: Turn): boolean {
     // an earlier attempt to delete the same pod does not count
     const others = this.attempts.size - (this.attempts.has(uid) ? 1 : 0);
@@ -72,13 +72,13 @@ class Owner {
 const newOwner = new Owner('');
 
 /**
- * What a leader remembers of its deletions: token buckets, the back-off of each controller, and the breaker.
- * `now` is in milliseconds of a monotonic clock.
+ * What a leader remembers about its deletions: token buckets, the back-off of each controller, and the breaker. `now`
+ * is in milliseconds of a monotonic clock.
  */
 export class RepairMemory {
   /**
    * The rate limits of the cluster, of each node, of each controller, and of each namespace with released pods. A
-   * bucket holds at most half of the tokens that it gets in a minute.
+   * bucket holds at most half of the tokens that it gets in a minute, rounded up.
    */
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #owners = new Map<string, Owner>();
@@ -99,7 +99,7 @@ export class RepairMemory {
     if (owner.retryAt > now && !mayMove) return { reason: 'owner-pause' };
     if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
     const [own, ...shared] = this.#bucketsOf(pod, budgets);
-    // the other half of the shared tokens is for owners whose pods have passed before
+    // the other half of the shared tokens is reserved for owners whose pods have passed before
     const least = (bucket: TokenBucket): number => (this.#hasPassed(pod.owner) ? 1 : bucket.half + 1);
     const isFree = own.left(now) >= 1 && shared.every((bucket) => bucket.left(now) >= least(bucket));
     return isFree ? undefined : { reason: 'budget' };
@@ -109,7 +109,7 @@ export class RepairMemory {
     return this.#breaker.isOpen(now);
   }
 
-  /** Call it before the deletion, because the watch may report the replacement before the deletion is answered. */
+  /** Must be called before the deletion: the watch may report the replacement before the API server answers. */
   begin(pod: PodEvidence, budgets: Budgets, now: number): void {
     this.take(pod, budgets);
     const { namespace, uid } = pod;
@@ -141,7 +141,7 @@ export class RepairMemory {
     this.#breaker.cancelled(namespace);
   }
 
-  /** Call it for every change of a pod. @returns the outcome, if the change ends a recreation */
+  /** Must be called for every change of a pod. @returns the outcome, if the change ends a recreation */
   observe({ before, now: pod }: EvidenceChange, now: number): Outcome | undefined {
     const { uid = '', owner: key = '' } = pod ?? before ?? {};
     const owner = this.#owners.get(key);
@@ -169,7 +169,7 @@ export class RepairMemory {
   }
 
   /**
-   * Ends recreations that got no verdict in time, and forgets controllers that limit nothing any more.
+   * Ends recreations that got no verdict in time, and forgets controllers that no longer limit anything.
    * @returns how many recreations it ended
    */
   sweep(now: number): number {
@@ -178,7 +178,7 @@ export class RepairMemory {
       const overdue = [...owner.attempts].filter(([, { at }]) => now - at >= longest);
       for (const [uid] of overdue) owner.attempts.delete(uid);
       if (overdue.length > 0) owner.failed(now);
-      // a controller that was scaled down makes no replacement
+      // a controller that was scaled down creates no replacement
       if (owner.lost !== undefined && now - owner.lost.at >= longestPause) owner.lost = undefined;
       if (owner.isIdle(now)) this.#owners.delete(key);
       count += overdue.length;
@@ -188,8 +188,8 @@ export class RepairMemory {
   }
 
   /**
-   * Whether the replacements of most controllers failed. Each controller counts once, and the failures of each
-   * namespace up to a maximum, so that one tenant's pods cannot stop the repair of other tenants.
+   * Whether the replacements of most controllers failed. Each controller counts once, and each namespace's failures
+   * count up to a maximum, so that one tenant's pods cannot stop the repair of other tenants.
    */
   #mostFailed(now: number): boolean {
     const failures = new Map<string, number>();

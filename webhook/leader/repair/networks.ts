@@ -14,9 +14,9 @@ export interface NodeForProfile {
   /**
    * - `open`: the gate allows a new pod of the profile, and the node is schedulable;
    * - `try`: no proof has passed yet or proofs fail, and the gate allows the replacement as a probe now;
-   * - `unproved`: as `try`, but another pod probes the node now, and the gate allows only one at a time;
+   * - `unproved`: as `try`, but the gate allows no probe now: another pod probes the node, or a recent probe failed;
    * - `closed`: a DaemonSet is not ready, or the node is cordoned;
-   * - `unreachable`: the node is gone, or its kubelet does not report.
+   * - `unreachable`: the node is gone, or its kubelet is not ready or does not report.
    */
   state: 'open' | 'try' | 'unproved' | 'closed' | 'unreachable';
   /** Why the node has this state, for log and event; empty for `open`. */
@@ -33,7 +33,7 @@ export interface KnownCluster {
   now: number;
 }
 
-/** The taints that the node lifecycle controller adds to a node whose kubelet does not report. */
+/** The taints that the node lifecycle controller adds to a node whose kubelet does not report or is not ready. */
 const silent: ReadonlySet<string> = new Set([
   'node.kubernetes.io/unreachable',
   'node.kubernetes.io/not-ready',
@@ -46,7 +46,8 @@ export function networkOn(name: string, profile: string, known: KnownCluster, ow
   const is = (state: NodeForProfile['state'], why = ''): NodeForProfile => ({ state, why, passedAt });
   const node = readiness.node(name);
   if (node === undefined) return is('unreachable', 'the node is gone');
-  if (node.taints.some(({ key }) => silent.has(key))) return is('unreachable', 'its kubelet does not report');
+  if (node.taints.some(({ key }) => silent.has(key)))
+    return is('unreachable', 'its kubelet is not ready or does not report');
   if (node.unschedulable) return is('closed', 'it is cordoned');
   const found = policy.profiles.get(profile);
   if (found === undefined) return is('open');
@@ -73,8 +74,8 @@ function passOn(
 export type OtherNodes = (pod: PodEvidence) => boolean;
 
 /**
- * The results are kept, so the function is valid only for the moment of its creation. It ignores free capacity: if the
- * other node is full, the replacement waits.
+ * The function reuses its results, so it is valid only for a short time. It ignores free capacity: if the other node is
+ * full, the replacement waits.
  */
 export function otherNodes(known: KnownCluster): OtherNodes {
   const { readiness, now } = known;

@@ -71,7 +71,7 @@ export function repairer(
 
   async function recreate(recreation: Recreation): Promise<void> {
     const { pod, moves } = recreation;
-    // a change of the mode replaces `memory` during the request
+    // a change of the mode during the request may replace `memory`
     const begun = memory;
     begun.begin(pod, policy().repair, performance.now());
     // reserves the node for the replacement, so that the gate allows no other pod there before it
@@ -86,7 +86,7 @@ export function repairer(
       return;
     }
     const error = 'error' in more ? more.error : undefined;
-    // a request without an answer may have deleted the pod, so it stays an attempt
+    // a request without an answer may have deleted the pod, so the attempt still counts
     if (!(error instanceof ClusterError) || error.status !== undefined) begun.cancel(pod);
     if (error !== undefined) await failed(pod, error);
   }
@@ -107,7 +107,7 @@ export function repairer(
     throw error;
   }
 
-  /** @returns the keys of changed pods; after a pod has passed, of all pods of its controller */
+  /** @returns the keys of changed pods and, for each pod that has just passed, of all pods of its controller */
   const observe = (changes: readonly EvidenceChange[]): string[] =>
     changes.flatMap((change) => {
       const outcome = memory.observe(change, performance.now());
@@ -164,10 +164,10 @@ export function repairer(
 const mayBeBroken = ({ verdict, unready }: PodEvidence): boolean =>
   verdict === 'failed' || unready !== undefined;
 
-/** For how many milliseconds a network is lost before its pod is deleted: an agent that restarts may bring it back. */
+/** How long, in milliseconds, a network must be lost before its pod is deleted: an agent's restart may restore it. */
 const patience = 60_000;
 
-/** Whether the pod's proof failed, or its network is lost since. */
+/** Whether the pod's proof failed, or its network has been lost for `patience`. */
 const isBroken = (pod: PodEvidence): boolean => pod.verdict === 'failed' || isLost(pod, Date.now(), patience);
 
 /** `namespace/uid` of failed, lost and released pods. */

@@ -6,7 +6,7 @@ import { eventActions, eventReasons, nameOf } from '../../lib/names.ts';
 import type { LeaderDeps } from '../controller.ts';
 import { type Recreation, type Skipped, type SkipReason, skipTexts } from './decide.ts';
 
-/** Slots of the event queue that are kept free for other reporters. */
+/** Slots of the event queue that are kept free for other events. */
 const reserve = 100;
 
 /** How long, in milliseconds, a pod must be skipped before an event reports it. Most nodes boot faster. */
@@ -52,7 +52,7 @@ export function reporter(client: ApiClient, { events, log }: Pick<LeaderDeps<unk
       const now = Date.now();
       const { since } = known.get(pod.uid) ?? { since: now };
       known.set(pod.uid, { since, reason });
-      // the event NetworkLost is about the pods of the second reason
+      // for `unready`, the event NetworkLost already reports the pod
       if (reason === 'leaving' || reason === 'unready' || events.capacity < reserve) return;
       if (pod.ended && now - (pod.at ?? pod.createdAt) > recent) return;
       if (isReportedAtOnce(reason) || now - since >= long) await add(skippedPodEvent(pod, skipped), pod);

@@ -25,7 +25,10 @@ export function statefulSets(client: ApiClient, evidence: Pick<EvidenceView, 'ow
       if (controller === undefined || !isOf(controller, 'StatefulSet') || ordered.has(owner)) return;
       ordered.set(owner, await isOrdered(client, namespace, controller));
     },
-    /** The lowest ordinal that is not ready for the next one; undefined if pods are not created in order. */
+    /**
+     * The lowest ordinal whose pod keeps the StatefulSet from creating later pods: its proof has not passed (unless in
+     * warn mode), or it is unready; undefined if pods are not created in order.
+     */
     lowest: ({ owner }: PodEvidence): number | undefined => {
       if (ordered.get(owner) !== true) return undefined;
       return getOrMake(lowest, owner, () => {
@@ -41,7 +44,7 @@ export function statefulSets(client: ApiClient, evidence: Pick<EvidenceView, 'ow
   };
 }
 
-/** If the StatefulSet cannot be read, or has another UID, it counts as ordered. */
+/** A StatefulSet that is missing, forbidden (403) or has another UID counts as ordered; other errors are thrown. */
 async function isOrdered(client: ApiClient, namespace: string, { name, uid }: Controller): Promise<boolean> {
   const path = apiPath`/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}`;
   try {

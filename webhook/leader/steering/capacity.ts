@@ -26,9 +26,9 @@ type Free = { amounts: Amounts; until: number };
 export type Reserve = ReturnType<typeof capacity>;
 
 /**
- * Knows what is free on nodes. cni-gate lists the pods of single nodes, because a watch of all pods would cost more
+ * Finds out what is free on nodes. cni-gate lists the pods of single nodes, because a watch of all pods would cost more
  * than all other watches together. The list has no pages: the API server answers it from its cache, which has an index
- * by node, but would answer a page from etcd, which has none.
+ * by node, but would answer pages from etcd, which has no such index.
  *
  * @param pods nominated pods, which count as if they were on their nodes
  */

@@ -44,7 +44,10 @@ export class Nominations {
     return this.#keys.get(key)?.open.has(uid) === true;
   }
 
-  /** How many more pods of a key may be nominated if only the scheduler can judge them: each success adds one. */
+  /**
+   * How many more pods of a key may be nominated if only the scheduler can check their constraints: each success adds
+   * one.
+   */
   window(key: string): number {
     const { open, worked } = this.#keys.get(key) ?? { open: new Map(), worked: 0 };
     return 1 + worked - open.size;
@@ -83,7 +86,7 @@ function outcomeOf(
   now: number,
 ): Outcome | undefined {
   if (pod === undefined || pod.leaving) return 'left';
-  // the watch may report the nomination later than the API server confirmed it
+  // until the watch reports the nomination, which the API server has confirmed, the version is unchanged
   const stands = pod.nominated === node || pod.version === before.version;
   return stands && now - at <= expiry ? undefined : 'ignored';
 }

@@ -27,7 +27,7 @@ const tokensOfNomination = planLimits.perSecond / planLimits.nominations;
 const most = 16;
 /** How long, in milliseconds, a pod must be held before an event explains why no node is nominated. */
 const quiet = 10_000;
-/** Slots of the event queue that are kept free for other reporters. */
+/** Slots of the event queue that are kept free for other events. */
 const reservedEvents = 100;
 
 /** How often, in milliseconds, the API server's version is read, because the API server may be upgraded. */
@@ -107,7 +107,7 @@ export function nominator(client: ApiClient, options: Options): Work {
     for (const pod of waiting) {
       if (left === 0) return;
       if (pod.unverifiable && nominations.window(pod.key) <= 0) {
-        explain(pod, 'only the scheduler can judge its constraints: another pod of its owner is tried first');
+        explain(pod, 'only the scheduler can check its constraints: another pod of its owner is tried first');
         continue;
       }
       const placement = await place(pod, signal);
@@ -157,7 +157,7 @@ export function nominator(client: ApiClient, options: Options): Work {
     keys: async (signal) => {
       state = await stateNow(signal);
       metrics.state(state);
-      // refusals by this replica's own gate cause no watch event, so the index is built again
+      // refusals by this replica's own gate cause no watch event, so the index is rebuilt
       pods.changed();
       return new Set([...pods.refused(), ...nominations.keys()]);
     },

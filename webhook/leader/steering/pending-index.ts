@@ -16,7 +16,7 @@ export function pendingIndex(pending: () => Iterable<PendingPod>) {
     return index;
   };
   return {
-    /** Call it when pods have changed, so that the next read rebuilds the index. */
+    /** Must be called when pods have changed, so that the next read rebuilds the index. */
     changed: (): void => {
       index = undefined;
     },

@@ -11,9 +11,9 @@ import type { PendingIndex } from './pending-index.ts';
 
 /** Searches for consecutive pods start at this many different nodes. More would need more requests for capacity. */
 const spread = 8;
-/** After this many milliseconds, searches start at a later node, so that each node eventually comes first. */
+/** After this many milliseconds, searches start at a later node, so that each node is eventually tried first. */
 const turn = 10_000;
-/** By how many nodes the start of the searches moves on after each {@link turn}. */
+/** By how many nodes the start of the searches moves forward after each {@link turn}. */
 const stride = 61;
 
 /** `node`: the pod's requests are reserved there; `why`: no node fits; `unknown`: the rate limit ended the search. */

@@ -1,4 +1,4 @@
-/** Since this minor version of Kubernetes 1, the scheduler uses nominations of other components (KEP-5278). */
+/** From this minor version of Kubernetes 1 on, the scheduler uses nominations by other components (KEP-5278). */
 const leastMinor = 35;
 export const leastVersion = `1.${leastMinor}`;
 

@@ -64,8 +64,7 @@ export function dashboardServer(token: string, latest: () => Dashboard | undefin
   app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(html));
   app.get('/data', async (request, reply) => {
     if (isSame(request.headers.authorization ?? '', `Bearer ${token}`)) return reply.send(latest());
-    const message =
-      'the token is missing or is another one: open the address that cni-gate dashboard printed';
+    const message = 'the token is missing or wrong: open the address that cni-gate dashboard printed';
     return refuse(reply, 401, 'CNI_GATE_DASHBOARD_TOKEN', message);
   });
   app.setNotFoundHandler(({ method, url }, reply) => {

@@ -41,7 +41,7 @@ export const notKnown = ({ why, right }: Unknown, essential = false): CheckResul
   essential,
 });
 
-/** Thrown by a check that cannot go on; it carries the result. */
+/** Thrown to end a check early, with this result. */
 export class Settled extends Error {
   readonly result: CheckResult;
 

@@ -17,7 +17,7 @@ import {
 } from './check-result.ts';
 import { isProofOnly } from './policies.ts';
 
-/** The oldest Kubernetes 1.x on which the manifests work: ValidatingAdmissionPolicy is v1 since 1.30. */
+/** The oldest minor version that the manifests support: ValidatingAdmissionPolicy became v1 in Kubernetes 1.30. */
 const leastMinor = 30;
 
 export function checkVersion(facts: Facts): CheckResult {
@@ -43,12 +43,12 @@ export function checkPresence(facts: Facts): CheckResult {
   const seen = [deployment, service, policies.pods.binding];
   if (isProofOnly(facts)) return passed('policies only: gate, steering and repair are not installed');
   if (mutating?.length || validating?.length || seen.some(({ found }) => found !== undefined))
-    return passed('the cluster has objects of it');
+    return passed('the cluster has objects of cni-gate');
   if (mutating === undefined || validating === undefined || seen.some(({ unknown }) => unknown))
     return notKnown({ why: 'no object of cni-gate may be read' }, true);
   return failed(
     'CNI_GATE_NOT_INSTALLED',
-    'cni-gate is not installed: there is no webhook configuration, Service or Deployment of it',
+    'cni-gate is not installed: its webhook configurations, Service and Deployment do not exist',
     'Install cni-gate, or check that it is the right cluster: kubectl config current-context',
   );
 }
@@ -87,7 +87,7 @@ export function checkDeployment({ installation }: Facts): CheckResult {
   const pods = `Look at "kubectl -n ${namespace} get pods"`;
   const found = known(installation.deployment);
   if (found === undefined)
-    return skipped(`${object} does not exist; the endpoints of the Service are run in another way`);
+    return skipped(`${object} does not exist; something else runs the endpoints of the Service`);
   const { readyReplicas: ready = 0, updatedReplicas: updated = 0, conditions } = found.status ?? {};
   const desired = found.spec?.replicas ?? 1;
   const count = `${ready} of ${desired} replicas are ready`;
@@ -170,7 +170,7 @@ export function checkLeader({ installation: { namespace, lease } }: Facts, now: 
 export function checkProbe(facts: Facts): CheckResult | undefined {
   const { probe, namespaces } = facts;
   if (isGone(facts)) return undefined;
-  if (probe === undefined) return notKnown({ why: 'no pod was tried, as --no-probe asks' });
+  if (probe === undefined) return notKnown({ why: 'no pod was tried, because of --no-probe' });
   const { namespace, outcome, what, reason } = probe;
   const hint = reason ? probeHints[reason] : '';
   const seen = `in namespace ${namespace}, ${what}`;

@@ -71,7 +71,7 @@ const missingOf = ({ configuration, daemonSets }: Facts) => {
 };
 
 export function checkDaemonSets(facts: Facts): CheckResult {
-  if (isProofOnly(facts)) return skipped('without a server, nothing goes by DaemonSets');
+  if (isProofOnly(facts)) return skipped('without a server, nothing depends on DaemonSets');
   knownPolicy(facts.configuration);
   known(facts.namespaces);
   known(facts.daemonSets);
@@ -169,7 +169,7 @@ export function checkInstallRights({ rights }: Facts): CheckResult {
 /** Before an installation: whether the cluster has no object of cni-gate. */
 export function checkAbsence(facts: Facts): CheckResult {
   const presence = checkPresence(facts);
-  if (presence.result === 'failed') return passed('nothing of it is there');
+  if (presence.result === 'failed') return passed('the cluster has no object of cni-gate');
   if (presence.result !== 'passed') return { ...presence, essential: false };
   return warning('cni-gate is installed already', 'Run "cni-gate check" without --pre');
 }

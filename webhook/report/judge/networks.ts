@@ -30,8 +30,8 @@ export interface NetworkRow {
   inUse: boolean;
 }
 
-/** For a ready node where no existing pod proves its network: the replicas may remember a deleted pod's proof. */
-const notShown = 'no pod that is there shows a proof, and the replicas may know of one that is gone';
+/** Said of a ready node if no existing pod proves its network: the replicas may remember a deleted pod's proof. */
+const notShown = 'no existing pod shows a proof, but the replicas may remember the proof of a deleted pod';
 
 /**
  * The networks of the configuration that exist or are in use, on each node, the worst state first.
@@ -75,7 +75,7 @@ export function networkRows(facts: StatusFacts, now: number) {
   };
 }
 
-/** If the DaemonSet exists in at least one of its possible namespaces, only the namespaces that have it count. */
+/** The networks of these profiles. If a DaemonSet exists in some of its possible namespaces, only those count. */
 function networksOf(profiles: Iterable<Profile>, readiness: Pick<Readiness, 'knows'>): Network[] {
   const networks = new Map<string, Network>();
   for (const profile of profiles) {

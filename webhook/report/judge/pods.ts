@@ -46,7 +46,7 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const notNominated = nominated === null ? (off ?? note) : null;
     return [{ namespace, name, refused, since: textOf(since), nominated, notNominated, why }];
   };
-  /** A pod whose proof did not pass, even if `proof.mode: warn` let it start, or whose network is lost since. */
+  /** A pod whose network is lost, or whose proof did not pass, even if `proof.mode: warn` let the pod start. */
   const failedRow = ({ namespace, name, node, proof, evidence, seen, failingSince }: PodFacts) => {
     const lost = evidence && isLost(evidence, now) ? evidence : undefined;
     if (proof !== 'failed' && lost === undefined) return [];
@@ -57,7 +57,7 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const isOld =
       event?.reason === eventReasons.wouldRecreate && configuration.policy.repair.mode !== 'audit';
     const isNew = since !== undefined && now - since < decidedWithin;
-    const undecided = isNew || isOld ? 'not decided yet: an event follows where it is not recreated' : null;
+    const undecided = isNew || isOld ? 'not decided yet: an event follows if it is not recreated' : null;
     const stays = lost && !configuration.policy.recreatesLost(lost.profiles);
     const off = stays ? skipTexts.unready : notRepaired && `not in force: ${notRepaired}`;
     const repair = (!isOld && event?.note) || (off ?? undecided);

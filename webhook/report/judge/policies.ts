@@ -34,7 +34,7 @@ export const expectedPolicies: Record<'pods' | 'serviceAccount', V1ValidatingAdm
   serviceAccount: objectsIn('policy-service-account')[0].spec,
 };
 
-/** The first Kubernetes 1.x with MutatingAdmissionPolicy v1. */
+/** The first minor version of Kubernetes with MutatingAdmissionPolicy v1. */
 const leastMinor = 36;
 
 const mayHavePolicies = ({ version: { found } }: Facts): boolean =>
@@ -103,7 +103,9 @@ function policyOf(
   const actions = bound.validationActions ?? [];
   const loose = `its binding does not deny (validationActions: ${actions.join(', ') || 'none'})`;
   if (!actions.includes('Deny') && kind === 'pods' && trouble)
-    return notKnown({ why: `Policy ${name}: ${loose}; whether that is wanted, the configuration says` });
+    return notKnown({
+      why: `Policy ${name}: ${loose}; whether that is right depends on the configuration, which is not known`,
+    });
   if (!actions.includes('Deny') && !(kind === 'pods' && policy.proof.mode === 'warn')) return fault(loose);
   const ignores = rules.failurePolicy === 'Ignore';
   const open = ignores ? '; failurePolicy Ignore: an error in it refuses no pod' : '';
@@ -163,14 +165,14 @@ function withoutPolicy(facts: Facts): CheckResult | undefined {
   if (!mayHavePolicies(facts)) return undefined;
   known(facts.installation.policies.mutating.policy);
   return warning(
-    `the API server is ${facts.version.found?.gitVersion} and could inject by itself, so that an outage of cni-gate refuses fewer pods`,
+    `the API server is ${facts.version.found?.gitVersion} and could inject the proof itself, so that an outage of cni-gate would refuse fewer pods`,
     'Apply the overlay strict-policies or permissive-policies (with Helm: policies: on)',
   );
 }
 
 /**
  * The configuration with the image that the installation sets, unless the configuration itself names one.
- * @param injected the image of the mutating policy, for an installation without anything that names an image
+ * @param injected the image of the mutating policy, used if nothing else in the installation names an image
  */
 function asInstalled(
   { configuration }: Policy,

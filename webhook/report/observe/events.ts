@@ -48,8 +48,8 @@ interface ApiEvent {
 }
 
 /**
- * The last event about each pod that has waited long for a sandbox, is held, or whose proof failed; keyed by the pod's
- * UID. Empty if the right to list events is missing.
+ * The last event about each pod that is held, has waited long for a sandbox, has failed its proof or has lost its
+ * network; keyed by the pod's UID. Empty if the right to list events is missing.
  *
  * @throws ClusterError where the cluster does not answer
  */

@@ -15,7 +15,7 @@ export interface StatusFlags {
   probe?: true;
 }
 
-/** Milliseconds between two readings, at least. */
+/** The shortest pause between two readings, in milliseconds. */
 const leastPause = 2_000;
 
 /** The pause after a reading takes this many times as long as the reading, to limit the load on the API server. */
@@ -24,8 +24,8 @@ const pauseFactor = 4;
 /**
  * Reads the cluster that the flags name: once, or repeatedly until the process gets SIGINT or SIGTERM, or `stop` aborts.
  *
- * @param onTrouble makes the reading repeat; called when a later reading fails, but only once for consecutive failures
- *   with the same message
+ * @param onTrouble if given, the reading is repeated. Called when a later reading fails, but only once for consecutive
+ *   failures with the same message
  * @throws CniGateError as {@link observeStatus}, if the first reading fails
  */
 export async function* readings(

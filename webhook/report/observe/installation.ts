@@ -208,7 +208,7 @@ async function readCertificate(
   const at = deployment && servingSecret(deployment);
   const secret = `${namespace}/${at?.name}`;
   const notShown = (why: string) => ({ found: { secret, webhooks: [], notShown: `Certificate: ${why}` } });
-  if (at === undefined) return notShown('no Deployment says in which Secret it is');
+  if (at === undefined) return notShown('no Deployment names its Secret');
   const answer = await read(at.name);
   if (answer.unknown) return { unknown: answer.unknown };
   const decoded = (base64 = ''): string => Buffer.from(base64, 'base64').toString();

@@ -92,7 +92,7 @@ export type ApiStatusPod = Pod &
 /** What the decision whether a pod is exempt depends on. `ownNamespace` is the namespace of cni-gate. */
 type Exempting = { policy: Policy; ownNamespace: string };
 
-/** Lists the pods of each namespace that opted in, except pods that have ended, which need no proof any more. */
+/** Lists the pods of each namespace that opted in, except pods that have ended, which no longer need a proof. */
 export function podSources(
   namespaces: readonly OptIn[],
   exempting: Exempting,
@@ -152,8 +152,8 @@ export function pickPod(
 }
 
 /**
- * What the first failed check saw, from the termination message of our init container. Undefined if the message has no
- * results, because the container crashed or the image is a network's own validator.
+ * What the first failed check saw, or else the problem, from the termination message of our init container. Undefined
+ * if the message has neither, because the container crashed or the image is a network's own validator.
  */
 function seenIn(message: string | null | undefined): string | undefined {
   const { problem, checks } = readMessage(message);
@@ -177,7 +177,7 @@ function whyExempt(
 }
 
 /**
- * Why a pod that is not exempt runs without a proof. Undefined if the pod passed its proof or has no checks, and while
+ * Why a pod that is not exempt runs without a proof. Undefined if the pod passed its proof or needs no check, and while
  * only our init container has started in its sandbox.
  */
 function whyWithoutProof(pod: Pod, status: PodStatus): WithoutProof | undefined {

@@ -30,7 +30,7 @@ export interface ProbeFacts {
   outcome: 'injected' | 'no-profile-applies' | 'failed' | 'not-made';
   /** The outcome in words: the API server's own message if it refused the pod. */
   what: string;
-  /** Why the probe does not show that new pods are admitted; absent if it does. */
+  /** Why the probe does not show that new pods are admitted; absent if it does, or if no profile applies. */
   reason?: keyof typeof probeHints;
 }
 
@@ -101,7 +101,7 @@ function judgeAnswer(pod: Pod, requiredChecks: readonly string[]): Outcome {
   const status = readStatus(pod);
   const first = pod.spec.initContainers?.[0]?.name;
   if (status === undefined) {
-    const what = `the pod comes back without ${statusAnnotation}: the API server did not ask cni-gate, or had no answer and went on`;
+    const what = `the pod comes back without ${statusAnnotation}: the API server did not ask cni-gate, or got no answer and continued`;
     return { outcome: 'failed', what, reason: 'not-called' };
   }
   if (first === validatorContainer) {
@@ -109,8 +109,11 @@ function judgeAnswer(pod: Pod, requiredChecks: readonly string[]): Outcome {
     return { outcome: 'injected', what: `the pod comes back with ${validatorContainer} (${checks})` };
   }
   if (requiredChecks.length === 0)
-    return { outcome: 'no-profile-applies', what: 'cni-gate answered; no profile applies to a made-up pod' };
-  const what = `the pod was to come back with ${validatorContainer} (${requiredChecks.join(', ')}), and its first init container is ${first ?? 'missing'}`;
+    return {
+      outcome: 'no-profile-applies',
+      what: 'cni-gate answered; no profile applies to the pod of the probe',
+    };
+  const what = `the pod should come back with ${validatorContainer} (${requiredChecks.join(', ')}), but its first init container is ${first ?? 'missing'}`;
   return { outcome: 'failed', what, reason: 'changed' };
 }
 

@@ -24,7 +24,7 @@ export function statusText(
   const group = all || width === Number.POSITIVE_INFINITY ? (objects: readonly object[]) => objects : grouped;
   const max = all || isGone ? Number.POSITIVE_INFINITY : mostRows;
   const counts = countsOf(status);
-  // a headline with a fault shows only the first one, so the counts follow in a sentence of their own
+  // a headline with a fault shows only the first one, so the counts follow in a separate sentence
   const isMore = result === 'not-well' && faults.length > 0 && counts.length + faults.length > 2;
   const sentences = [
     ...(isMore ? [`In all: ${counts.join(', ')}.`] : []),

@@ -13,7 +13,7 @@ type Place = Pick<NamespaceObject, 'file' | 'line'>;
 /**
  * Finds what a review leaves unchecked: a namespace that opted in but has no workload with a check, a namespace that is
  * not in the input, a profile that does not exist or applies to no workload, and pods with a profile label in a
- * namespace that did not opt in. If no finding names a namespace, the input as a whole is judged instead.
+ * namespace that did not opt in. If no finding names a namespace, judges the input as a whole instead.
  *
  * @param requested the value of `--profile`; undefined if labels opt namespaces in
  * @param others findings of the other modules in this folder

@@ -47,7 +47,7 @@ export function* readStream(file: string, text: string): Generator<SourceDocumen
 /** Splits a text into JSON values that begin on lines of their own; undefined for other texts, such as YAML. */
 function jsonValues(text: string): string[] | undefined {
   if (!/^\s*[{[]/.test(withoutMarker(text))) return undefined;
-  // values end in a bracket and begin with one on a new line; within a value, a comma stands between such brackets
+  // values end in a bracket and begin with one on a new line; within a value, a comma separates such brackets
   const values = text.split(/(?=[{[])(?<=[}\]][ \t\r]*\n\s*)/);
   return values.length > 1 && isJson(values[0] ?? '') ? values : undefined;
 }
@@ -63,7 +63,7 @@ function isJson(part: string): boolean {
   }
 }
 
-/** A document without its `---`. Spaces replace the marker, so that offsets do not change. */
+/** A document without its `---` or `...`. Spaces replace the marker, so that offsets do not change. */
 export const withoutMarker = (text: string): string =>
   text.replace(/^(?:---|\.\.\.)[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
 

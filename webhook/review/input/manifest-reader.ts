@@ -44,7 +44,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     throw new CniGateError('CNI_GATE_INPUT_TOO_LARGE', message);
   }
 
-  /** Runs `read`. An error becomes a fault of the object, so that reading goes on with the next object. */
+  /** Runs `read`. An error becomes a fault of the object, so that reading continues with the next object. */
   function guarded({ file }: SourceDocument, line: number, read: () => void): void {
     try {
       read();
@@ -86,14 +86,14 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
 
   const countOther = (kind: string): void => void otherObjects.set(kind, (otherObjects.get(kind) ?? 0) + 1);
 
-  /** Of several Namespaces with one name, the last counts, as in a cluster. Their profile labels must be equal. */
+  /** Of several Namespaces with the same name, the last counts, as in a cluster. Their profile labels must be equal. */
   function readNamespace(object: Fields, position: Position): void {
     const { document, path } = position;
     const { name, ...maps } = namespaceMaps(object);
     const before = namespaces.get(name);
     if (before !== undefined && before.labels[profileLabel] !== maps.labels[profileLabel])
       throw wrong(
-        `Namespace ${name} has another label ${profileLabel} in ${before.file}: review each environment by itself`,
+        `Namespace ${name} has a different label ${profileLabel} in ${before.file}: review each environment separately`,
       );
     const line = lineOf(document, [...path, 'metadata', 'labels', profileLabel]);
     namespaces.set(name, { ...maps, file: document.file, line });

@@ -70,8 +70,8 @@ const podIn = (pod: Fields, namespace: string): Fields =>
 
 /**
  * The pod that the controller would create from a manifest: it copies labels, annotations and finalizers from the
- * template (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). The object stands for the pod's owner
- * even if a real pod has another owner, such as a ReplicaSet: no decision depends on the difference.
+ * template (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). The object becomes the pod's owner
+ * even if a real pod would have another owner, such as a ReplicaSet: no decision depends on the difference.
  */
 function podOf(object: Fields, path: Path, namespace: string, who: string): Fields {
   const template = valueAt(object, path);

@@ -160,7 +160,7 @@ suite('a hold ends after gate.maxHold', () => {
     assert.equal(held(now - 10 * minute).outcome, 'refused');
     const { outcome, reason, warnings } = held(now - 10 * minute - 1);
     assert.deepEqual([outcome, reason], ['released', 'held-long-enough']);
-    assert.equal(warnings[0], `allowed, because gate.maxHold is over: ${warning}`);
+    assert.equal(warnings[0], `allowed, because gate.maxHold has passed: ${warning}`);
   });
 
   test('a time in the future is ignored: a clock that is ahead does not extend a hold', () => {

@@ -30,7 +30,7 @@ test('a label of a Namespace is a string, or null, which means an empty one', ()
   for (const labels of ['{a: 1}', '[a]']) {
     assert.throws(() => namespace(labels), {
       code: 'CNI_GATE_STATE_INVALID',
-      message: 'state.yaml: Namespace shop is not one as the API server writes it',
+      message: 'state.yaml: Namespace shop does not have the form that the API server writes',
     });
   }
 });

@@ -129,7 +129,7 @@ suite('whether a new pod helps', () => {
       'no proof has passed on the node since',
       { state: 'try' },
       {},
-      'node n1 is ready, and a new pod finds out whether its network works',
+      'node n1 is ready, and a new pod shows whether its network works',
     ],
     [
       'no proof has passed on the node, another is ready',

@@ -92,7 +92,7 @@ function bandOf({ network, inUse, cells }, size) {
  */
 function cellOf({ name, count, state, why }, network, size) {
   const named = count > 1 ? `${name}: ${count} nodes` : name;
-  const told = `${named} · ${network} · ${state ?? 'nothing to be said'}`;
+  const told = `${named} · ${network} · ${state ?? 'no state'}`;
   const text = why === '' ? told : `${told}: ${why}`;
   const words = filter.value.toLowerCase().split(/\s+/);
   const [tone, mark] = looks[state ?? ''] ?? ['none', ''];
@@ -166,7 +166,9 @@ async function follow(token) {
       else tell(`cni-gate dashboard answered with ${response.status}.`);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      tell('cni-gate dashboard does not answer. Is it still running? This page shows what it knew last.');
+      tell(
+        'cni-gate dashboard does not answer. Is it still running? This page shows the last status that it received.',
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, interval));
   }
