@@ -49,7 +49,7 @@ export async function installPolicy(
   }, 200);
 }
 
-/** Makes, or changes, a namespace whose pods get this policy. @param facts what the webhook knows of the namespace */
+/** Creates or changes a namespace whose pods get this policy. @param facts what the webhook knows of the namespace */
 export async function governed(
   cluster: Cluster,
   name: string,
