@@ -72,7 +72,7 @@ function leader(...all: Contender[]): Promise<[Contender, Contender[]]> {
 const stored = async (name: string): Promise<Lease> => cluster.api.get<Lease>(`${path}/${name}`);
 
 suite('contenders for a Lease', () => {
-  test('of those that start together, one becomes the leader and stays it', async () => {
+  test('of those that start together, one becomes and stays the leader', async () => {
     const all = await Promise.all(['a', 'b', 'c'].map((identity) => contend('together', identity)));
     const [first] = await leader(...all);
     assert.equal((await stored('together')).spec?.holderIdentity, first.identity);

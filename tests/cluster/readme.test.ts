@@ -104,7 +104,7 @@ suite('the commands of README.md, from top to bottom', () => {
     assert.equal(await failurePolicy(), 'Fail');
   });
 
-  test('check and status pass once a replica leads, and the pod is recreated, which keeps the mode of permissive until then', async () => {
+  test('check and status pass once a replica leads, and the pod from the time of permissive is recreated', async () => {
     await Promise.all(replicas.map((replica) => replica.refresh()));
     await eventually(async () => {
       await cluster.kubectl(['-n', 'shop', 'delete', 'pod', 'web', '--now', '--ignore-not-found']);

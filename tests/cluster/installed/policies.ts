@@ -99,7 +99,9 @@ export async function stored(cluster: Cluster, where: string, object: Pod): Prom
   }
 }
 
-/** Exemptions that the policy's match conditions recognize: the pods get no status, and no webhook is called. */
+/**
+ * Exemptions in the policy's match conditions: for such a pod without a status, neither policy nor webhook is called.
+ */
 const unasked = ['not-opted-in', 'host-network', 'windows', 'opted-out'];
 
 export interface Comparison {
