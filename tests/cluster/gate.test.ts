@@ -67,7 +67,7 @@ suite('the gate on a real control plane', () => {
     await api.until<Pod>(named(optedIn, 'waits'), ({ spec }) => spec.nodeName === 'n1');
   });
 
-  test('a new node without its DaemonSet pod gets pods when it has one', async () => {
+  test('a new node gets pods once it has its DaemonSet pod', async () => {
     // the agent's pod exists immediately, but stays Pending because kwok does not run this node
     await apply(daemonSet('slow', { nodeSelector: { slow: 'yes' } }));
     await scene.configure(['agent', 'slow']);

@@ -25,7 +25,7 @@ test('one command removes what blocks pods', async () => {
   await eventually(async () => assert.deepEqual(await inits('free'), []));
 });
 
-test('applying the overlay restores it, and the API server trusts it again', async () => {
+test('applying the overlay restores cni-gate, and the API server trusts it again', async () => {
   await runCommands(commandsOf('break-glass', /^## Restore/m));
   await eventually(async () => assert.deepEqual(await inits('proved'), [validatorContainer]));
 });

@@ -120,7 +120,7 @@ test('no configuration may be deleted or created, and no other changed', async (
   await cluster.api.delete(`${webhooks}/other`);
 });
 
-test('only the caBundle of the validating webhooks may change', async () => {
+test('in the validating webhooks, only the caBundle may change', async () => {
   const validating = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
   await changeClient({ caBundle: base64(cluster.authority.pair.certificate) }, validating);
   const { namespaceSelector, rules, timeoutSeconds } = others;

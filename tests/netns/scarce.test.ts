@@ -56,7 +56,7 @@ test('50m of CPU and 20,000 routes: a correct pod passes', async (t) => {
   t.diagnostic(/after .* s/.exec(log)?.[0] ?? '');
 });
 
-test('a program that was suspended during its time: starved, not failed', async () => {
+test('a program that was suspended until its time was over: starved, not failed', async () => {
   await using sandbox = await Sandbox.make({ gateway: 'by-link-route' });
   const before = 'iifname pod0 meta l4proto udp drop';
   const chain = `table inet state { chain in { type filter hook prerouting priority -300; ${before}; }; }`;

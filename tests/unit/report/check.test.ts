@@ -79,7 +79,7 @@ suite('results', () => {
     assert.equal(installed({ probe: undefined }).headline, 'All 17 checks passed. Not known: probe.');
   });
 
-  test('colours only from our own painting, and none from the cluster', () => {
+  test('colours only where the command paints them, and none from the cluster', () => {
     assert.ok(!checkText(troubled()).includes('\u001b'));
     const painted = checkText(troubled(), { paint: (style, text) => `<${style}>${text}</>` });
     assert.match(painted, /^<red>\d of \d+ checks failed/);
