@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: npm run suite NAME [-- OPTIONS]
 #
-# The suites beside `npm test`. tests/README.md says what each needs: most need root.
+# The suites besides `npm test`. tests/README.md says what each needs: most need root.
 #   alerts attack [--nightly] arm64 calico chart cluster [FILE ...] dashboard image netns node [FILE ...] package yaml
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ size=${2-}
 # SECONDS FILE ...: runs the test files one after another, each for at most SECONDS
 in_turn() { local seconds=$1 && shift && exec node --test --test-concurrency=1 "--test-timeout=${seconds}000" "$@"; }
 # COUNT SECONDS FILE ...: runs COUNT files at the same time, and prints the output of each at its end. Then runs the
-# files that failed once more, one after another: on a busy machine a deadline can pass, but a real fault fails twice.
+# failed files again, one after another: on a busy machine a deadline can pass, but a real fault fails twice.
 twice() {
   local count=$1 seconds=$2 failed again=0
   shift 2
@@ -25,7 +25,7 @@ twice() {
   export -f one
   printf '%s\n' "$@" | xargs -P "$count" -I{} bash -c "one $seconds {}" || return 1
   [ -n "$(ls "$failed")" ] || return 0
-  printf '\n== run once more, because they failed:\n'
+  printf '\n== run again, because they failed:\n'
   for file in "$@"; do
     [ -e "$failed/$(basename "$file")" ] || continue
     node --test "--test-timeout=${seconds}000" "$file" || again=1

@@ -2,7 +2,7 @@
 # usage: npm test
 #
 # Runs the tests that need neither root nor a network. Each folder runs in one process, which loads the sources once.
-# Each file has its own process in tests/unit/validator, because each replaces the validator's host first, and in
+# Each file has its own process in tests/unit/validator, because each first replaces the validator's host, and in
 # tests/server, because they mostly wait for time limits. The folders that take longest start first.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts `promtool`, which `npm run suite alerts` needs, into the cache. Only this program is taken from the package
-# `prometheus` of Debian or Ubuntu: installed, the package would start a server. Does nothing if promtool is there.
+# Puts `promtool`, which `npm run suite alerts` needs, into the cache. It takes only this program from the package
+# `prometheus` of Debian or Ubuntu: an installed package would start a server. Does nothing if promtool exists.
 #
 # usage: install.sh
 set -euo pipefail
@@ -9,7 +9,7 @@ promtool=$cache/promtool-$(uname -m)
 
 [ -x "$promtool" ] && exit 0
 if ! command -v apt-get >/dev/null; then
-  printf 'tests/alerts needs %s, and there is no apt-get to get it with.\n' "$promtool" >&2
+  printf 'tests/alerts needs %s, and there is no apt-get to install it.\n' "$promtool" >&2
   exit 1
 fi
 mkdir -p "$cache"

@@ -12,7 +12,7 @@ for (const [count, size] of [
   [20, 1.5 * MiB],
   [100, 0.09 * MiB],
 ] as const) {
-  test(`${count} × ${size / MiB} MiB of empty objects, again and again`, async (t) => {
+  test(`${count} × ${size / MiB} MiB of empty objects, repeatedly`, async (t) => {
     const body = Buffer.from(`[${'{},'.repeat(size / 3 - 1)}{}]`);
     const answers = new Answers();
     await underAttack(t, async ({ server, signal }) => {
@@ -21,7 +21,7 @@ for (const [count, size] of [
         if (!signal.aborted) answers.add(answer);
       });
     });
-    // status 0 stands for a connection that the server closed while the client was still sending
+    // status 0 means that the server closed the connection while the client was still sending
     answers.onlyOf(t, [0, 400, 413, 429]);
   });
 }
@@ -44,7 +44,7 @@ const large = [
   podWith({ containers: [{ name: 'c', env: many(15_000, (i) => ({ name: `V${i}`, value: 'x' })) }] }),
 ];
 
-test('large pods with many containers, volumes, tolerations or variables, again and again', async (t) => {
+test('large pods with many containers, volumes, tolerations or variables, repeatedly', async (t) => {
   const answers = new Answers();
   await underAttack(t, async ({ server, signal }) => {
     await hammer(8, signal, async (index, round) => {

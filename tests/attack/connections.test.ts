@@ -67,7 +67,7 @@ test(`${idle.toLocaleString('en')} idle TLS connections`, async (t) => {
   assert.ok(left <= 1100, `${left} connections are left`);
 });
 
-test('1,000 clients that begin their TLS handshakes at the same time, again and again', async (t) => {
+test('1,000 clients that repeatedly begin their TLS handshakes at the same time', async (t) => {
   const hello = await clientHello();
   let rounds = 0;
   await underAttack(t, async ({ server, signal }) => {
@@ -85,7 +85,7 @@ test('1,000 clients that begin their TLS handshakes at the same time, again and 
   t.diagnostic(`${rounds} times`);
 });
 
-test('300 slow clients, that send a byte now and then or read no answer', async (t) => {
+test('300 slow clients that send a byte now and then, or never read an answer', async (t) => {
   const bytes = Buffer.from(head('/gate', 2000) + ' '.repeat(2000));
   await underAttack(t, async ({ server, signal }) => {
     const connections = new Connections(server);

@@ -90,7 +90,7 @@ test(`${count.toLocaleString('en')} fuzzed requests over ${connections} connecti
   const observed = await observation.stop();
   t.diagnostic(`${(count / seconds).toFixed(0)} requests a second for ${seconds.toFixed(0)} s`);
   assertUnharmed(t, observed);
-  // status 0 stands for a connection that the server closed while the client was still sending
+  // status 0 means that the server closed the connection while the client was still sending
   answers.onlyOf(t, [0, 200, 400, 413, 429]);
   assert.ok(answers.count(0) < count / 1000, `${answers.count(0)} connections were cut`);
   // compares the third quarter of the run with the fourth

@@ -49,7 +49,7 @@ test('names that lead out of a path of the API', async (t) => {
   );
 });
 
-test('thousands of made-up names', async (t) => {
+test('thousands of invented names', async (t) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 50 });
   const answers = new Answers();
   const begun = performance.now();
@@ -71,9 +71,7 @@ test('thousands of made-up names', async (t) => {
   answers.onlyOf(t, [200]);
   const asked = questions(cluster).length;
   const max = lookups.burst + lookups.perSecond * seconds;
-  t.diagnostic(
-    `${answers.count(200)} calls, ${asked} questions to the API server, at most ${max.toFixed(0)}`,
-  );
+  t.diagnostic(`${answers.count(200)} calls, ${asked} requests to the API server, at most ${max.toFixed(0)}`);
   // each call names another pod that does not exist: without the limit, each would cause a request to the API server
   assert.ok(answers.count(200) > max, 'the attack is more than the limit');
   assert.ok(asked <= max);

@@ -19,7 +19,7 @@ test('100 scrapers that never rest, half of which never read', async (t) => {
   });
 });
 
-test('100 clients that never rest and ask for made-up nodes and profiles', async (t) => {
+test('100 clients that never rest and request invented nodes and profiles', async (t) => {
   await underAttack(t, async ({ server, signal }) => {
     const connections = new Connections(server);
     const over = once(signal, 'abort');

@@ -57,7 +57,7 @@ test('pods with texts that are costly to read', async (t) => {
   assert.ok(answers.count(200) > 0);
 });
 
-test('a kubelet that gives reasons of escape sequences and of 700 KB', async (t) => {
+test('a kubelet whose reasons are escape sequences, or 700 KB long', async (t) => {
   const reasons = [
     '\u001b]'.repeat(100_000),
     'x'.repeat(700_000),

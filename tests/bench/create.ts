@@ -27,7 +27,7 @@ import { median } from './load.ts';
 import { type Row, report } from './report.ts';
 
 const creations = 300;
-/** The label of a namespace that says what injects there. */
+/** The namespace label that says what injects the proof there. */
 const way = 'bench';
 const ways = ['nothing', 'go', 'webhook', 'policy', 'alone'] as const;
 type Way = (typeof ways)[number];

@@ -12,5 +12,5 @@ case $name in
   requests) exec node tests/bench/bench.ts "$@" ;;
   scale) npm run build && exec node tests/bench/scale.ts "$@" ;;
   validator) npm run build:host && exec node tests/bench/validator.ts "$@" ;;
-  *) echo "There is no bench $name. Name create, requests, scale or validator." >&2 && exit 2 ;;
+  *) echo "There is no bench $name. Choose create, requests, scale or validator." >&2 && exit 2 ;;
 esac

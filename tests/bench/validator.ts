@@ -1,4 +1,6 @@
-/** `npm run bench validator`: the validator's time to the verdict, memory and file size, and 110 pods at once. */
+/**
+ * `npm run bench validator`: the validator's time to the verdict, memory and file size, and 110 pods at the same time.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -31,7 +33,7 @@ async function verdictTime(sandbox: Sandbox): Promise<number> {
   return Number(/^verdict: .* after ([\d.]+) s/m.exec(log)?.[1]);
 }
 
-/** The peak memory of a proof in MB. @param message a pipe for its message: until this is read, the proof does not end */
+/** The peak memory of a proof in MB. @param message a pipe for its message: the proof ends only when this is read */
 async function peakOf(sandbox: Sandbox, message: string): Promise<number> {
   const running = startProof(sandbox, specimen, { messageTo: message });
   await running.started;

@@ -42,7 +42,7 @@ const deploy = (command: string, from: string, more: string[] = []): Promise<str
     values,
   );
 
-/** A copy of the chart that stands for the previous release: it has another version, and so another image tag. */
+/** A copy of the chart that represents the previous release: it has another version, and so another image tag. */
 function previousChart(): string {
   const copy = join(mkdtempSync(join(tmpdir(), 'chart-')), 'cni-gate');
   cpSync(chart, copy, { recursive: true });
@@ -106,7 +106,7 @@ test('helm test runs the checks: it fails if the replicas are gone', async () =>
   assert.match(String(kubelet.failures.pop()), /cni-gate-test ended with 1/);
 });
 
-test('to uninstall as the guide says refuses no pod, and leaves nothing', async () => {
+test('uninstalling as the guide says refuses no pod, and leaves nothing', async () => {
   const [guide] = pages('docs/guides/install.md');
   const section = guide?.text.split(/^## /m).find((text) => text.startsWith('Helm\n')) ?? '';
   const block = blocks(section, 'console').find((commands) => commands.includes('helm uninstall'));
@@ -131,7 +131,7 @@ test('to uninstall as the guide says refuses no pod, and leaves nothing', async 
   assert.deepEqual(await everything(), before);
 });
 
-test('installed again, with images of another registry: a pod gets its proof from there', async () => {
+test('installed again, with another registry: a pod gets its proof from there', async () => {
   await cluster.kubectl(['label', 'namespace', 'shop', `${profileLabel}=cilium`]);
   // retried until the API server knows that our policy binding is gone: kubernetes#130887
   await eventually(() => tryPod(cluster, 'shop', pod('free')));

@@ -144,5 +144,5 @@ interface KrewManifest {
 const krewManifest = (files: string): KrewManifest =>
   parse(readFileSync(join(files, 'cni-gate-krew.yaml'), 'utf8'));
 
-test('a tag of another version stops the release', () =>
+test('a tag with another version stops the release', () =>
   assert.rejects(runSteps(releasedCheckout(), 'v99.0.0'), /The tag is v99\.0\.0, and package\.json has/));

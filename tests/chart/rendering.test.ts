@@ -155,7 +155,7 @@ const variants: Variant[] = [
     kustomization: { overlay: 'strict', components: ['policies', 'proof-only'] },
   },
   {
-    name: 'every option at once',
+    name: 'all options together',
     values: {
       mode: 'permissive',
       certificates: 'cert-manager',
@@ -234,7 +234,7 @@ suite('whether the mutating policy is installed', () => {
     ['settings of the gate', { configuration: { gate: { mode: 'audit' } } }, served, { spec: {} }],
     ['a configuration of your own', { mode: 'strict', configuration: own }, served, undefined],
     ['with its policy', { configuration: own, policyObjects: JSON.stringify(given) }, served, { own: true }],
-    ['the values say no', { mode: 'strict', policies: 'off' }, served, undefined],
+    ['the values turn it off', { mode: 'strict', policies: 'off' }, served, undefined],
   ];
   for (const [name, values, more, wanted] of cases) {
     test(name, async () => {
@@ -279,7 +279,7 @@ test('the name of the release changes no object', async () => {
   assert.deepEqual(comparable(other), comparable(await template({})));
 });
 
-test('an image that proof.image names is the one that the policy expects', async () => {
+test('the policy expects the image that proof.image names', async () => {
   const objects = comparable(
     await template({ configuration: { proof: { image: 'mirror.example/validator:1' } } }),
   );

@@ -20,7 +20,7 @@ const rate = 50;
 const repairs = 'cni_gate_certificate_repairs_total';
 const cluster = await startCluster({ own: true });
 const installation = await Installation.make(cluster);
-/** Starts a replica that does not drain: when it ends here, nobody calls it. */
+/** Starts a replica that does not drain: when it ends here, no client calls it. */
 const replica = (host: string, access = installation.access): Replica =>
   installation.replica(host, ['--drain-delay', '0s', '--drain-timeout', '1s'], access);
 let [one, other] = [replica('10.254.1.1'), replica('10.254.1.2')];
@@ -45,7 +45,7 @@ async function whole(): Promise<State> {
   return state;
 }
 
-test('a Secret of another owner stays unchanged and is logged; once it is deleted the replicas serve', async (t) => {
+test('a Secret of another owner stays unchanged and is logged; once it is deleted, the replicas serve', async (t) => {
   await Promise.all([one.end(), other.end()]);
   const foreign = {
     apiVersion: 'v1',
@@ -96,7 +96,7 @@ for (const [name, reason, labelled, data] of [
   });
 }
 
-test('a Secret that was deleted is written back from what the replicas know', async (t) => {
+test('the replicas restore a deleted Secret from what they know', async (t) => {
   const [before, served] = [await whole(), await one.served()];
   const count = await counted(repairs, { object: 'secret', reason: 'missing' });
   const load = beginLoad(t, cluster, rate);
@@ -111,7 +111,7 @@ test('a Secret that was deleted is written back from what the replicas know', as
   );
 });
 
-test("a caBundle that is another party's is repaired", async (t) => {
+test('a caBundle of another party is repaired', async (t) => {
   const { authority } = await whole();
   const labels = { object: 'webhook-configuration', reason: 'foreign' };
   const count = await counted(repairs, labels);
@@ -126,7 +126,7 @@ test("a caBundle that is another party's is repaired", async (t) => {
   await eventually(() => admitted(t));
 });
 
-test('a webhook configuration that is deleted is logged once; its caBundle is written when it is back', async (t) => {
+test('a deleted webhook configuration is logged once, and its caBundle is written when it is back', async (t) => {
   const found = await cluster.api.get<{ metadata: object; webhooks: object[] }>(configurationPath);
   const lines = one.lines.length;
   await cluster.api.delete(configurationPath);
@@ -146,7 +146,7 @@ test('a webhook configuration that is deleted is logged once; its caBundle is wr
   assert.equal(one.lines.slice(lines).filter(({ msg }) => /does not exist/.test(String(msg))).length, 1);
 });
 
-test('replicas wait for an API server that is down at their start; one that gets SIGTERM meanwhile ends at once', async (t) => {
+test('replicas wait for an API server that is down at their start; one that gets SIGTERM meanwhile ends immediately', async (t) => {
   await Promise.all([one.end(), other.end()]);
   await cluster.components['kube-apiserver'].stop();
   [one, other] = [replica('10.254.1.1'), replica('10.254.1.2')];
@@ -166,7 +166,7 @@ test('replicas wait for an API server that is down at their start; one that gets
   await eventually(() => admitted(t));
 });
 
-test('without the right to watch, a new authority is found by the clock, within a minute', async () => {
+test('without the right to watch, a replica still finds a new authority within a minute', async () => {
   await cluster.kubectl(['create', 'serviceaccount', 'deaf', '-n', namespace]);
   await cluster.kubectl(['create', 'role', 'deaf', '-n', namespace, '--verb=get', '--resource=secrets']);
   const subject = `--serviceaccount=${namespace}:deaf`;

@@ -40,7 +40,7 @@ async function allServe({ authority }: State): Promise<void> {
   await Promise.all([one, other].map((replica) => replica.servesBy(authority)));
 }
 
-test('two replicas that start at once agree on one authority, and every webhook of ours trusts it', async () => {
+test('two replicas that start at the same time agree on one authority, and all our webhooks trust it', async () => {
   await Promise.all([one.serving(), other.serving()]);
   const state = await installation.until(() => true);
   await allServe(state);
@@ -49,7 +49,7 @@ test('two replicas that start at once agree on one authority, and every webhook 
   const made = await Promise.all(
     [one, other].map((replica) => replica.metric('cni_gate_certificate_steps_total', { step: 'create' })),
   );
-  assert.deepEqual(made.toSorted(), [0, 1], 'one made it, the other took it');
+  assert.deepEqual(made.toSorted(), [0, 1], 'one creates it, the other adopts it');
   await installation.endpoints([one, other]);
 });
 

@@ -75,7 +75,7 @@ let replicas: RunningPod[] = [];
 const endAll = (): Promise<unknown> => Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
 after(endAll);
 
-test('a bare cluster: nothing fails with --pre, and without it cni-gate is not installed', async () => {
+test('a bare cluster: --pre finds no failure; without --pre, cni-gate is not installed', async () => {
   const pre = await report(['--pre']);
   assert.deepEqual([pre.exit, pre.result, pre.counts.failed, pre.counts['not-known']], [0, 'passed', 0, 0]);
   assert.equal(resultOf(pre, 'install-rights'), 'passed');
@@ -90,7 +90,7 @@ test('a bare cluster: nothing fails with --pre, and without it cni-gate is not i
   assert.match(headline, /installed: cni-gate is not installed: .*\(CNI_GATE_NOT_INSTALLED\)$/);
 });
 
-test('--pre by a user without rights says which one is missing, and goes on', async () => {
+test('--pre by a user without rights names the missing right, and continues', async () => {
   const nobody = await cluster.user('nobody');
   const pre = await report(['--pre'], nobody);
   assert.equal(pre.exit, 1);
@@ -124,7 +124,7 @@ test('--pre with a network proposes its profile, and the command labels a namesp
 });
 
 suite('installed', () => {
-  test('a good installation: every check passes, the probe as well', async () => {
+  test('a good installation: every check passes, including the probe', async () => {
     ({ replicas } = await install(cluster, 'strict'));
     await allIsWell();
     const { exit, checks, cluster: which } = await report();
@@ -142,7 +142,7 @@ suite('installed', () => {
     assert.equal(resultOf(await report(['--pre']), 'not-installed-yet'), 'warning');
   });
 
-  test('no endpoints; --wait goes on until they are there again', async () => {
+  test('no endpoints: --wait continues until they are back', async () => {
     const select = (name: string): Promise<string> =>
       patchJson('service cni-gate -n cni-gate', {
         op: 'replace',
@@ -163,7 +163,7 @@ suite('installed', () => {
     assert.equal(await ended, 0);
   });
 
-  test('an account that may read everything and create no pod: no result, and the right that is missing', async () => {
+  test('an account that may read everything but create no pods: no result, and the missing right', async () => {
     const reader = await cluster.user('reader');
     await kubectl('create clusterrole check-reader --verb=get,list --resource=*.*');
     await kubectl(
@@ -194,7 +194,7 @@ suite('installed', () => {
     await Promise.all(replicas.map((replica) => replica.refresh()));
   }
 
-  test('a LimitRange that the init container does not fit, until proof.resources says otherwise', async () => {
+  test('a LimitRange that the init container does not fit until proof.resources is set', async () => {
     const metadata = { namespace: 'shop', name: 'small' };
     const limits = [{ type: 'Container', min: { cpu: '5m' } }];
     await cluster.apply({ apiVersion: 'v1', kind: 'LimitRange', metadata, spec: { limits } });
@@ -254,7 +254,7 @@ suite('installed', () => {
   });
 
   // Replicas would correct some of these faults. After they end, their pods still read Ready: nothing probes them here.
-  test('faults of every kind at once, with no replica to correct them', async () => {
+  test('faults of every kind together, with no replica to correct them', async () => {
     const admission = '/apis/admissionregistration.k8s.io/v1';
     await setProof({ allowOptOut: false });
     await endAll();

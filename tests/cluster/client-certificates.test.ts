@@ -64,7 +64,7 @@ after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
 await trusted(cluster);
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 
-test('an API server that shows its certificate is answered', async () => {
+test('an API server that presents its certificate gets answers', async () => {
   await eventually(async () => {
     const stored = await tryPod<UserPod>(cluster, 'shop', pod('web'));
     assert.deepEqual(initNames(stored), [validatorContainer]);
@@ -74,7 +74,7 @@ test('an API server that shows its certificate is answered', async () => {
   assert.match(bash(`${label}\n${create}`, kubectl), /namespace\/shop .*labeled\n.*cni-gate-validator/);
 });
 
-test('the webhooks that validate show it too', async () => {
+test('the API server presents it to the validating webhooks too', async () => {
   await cluster.api.post('/api/v1/namespaces/shop/pods', pod('bound'));
   await cluster.api.until<{ spec: { nodeName?: string } }>(
     '/api/v1/namespaces/shop/pods?fieldSelector=metadata.name%3Dbound',
@@ -88,9 +88,9 @@ test('the webhooks that validate show it too', async () => {
   });
 });
 
-test('a new authority, both trusted meanwhile, and no creation is refused for it', async (t) => {
+test('a change of the authority, with both trusted meanwhile, refuses no creation', async (t) => {
   const load = beginLoad(t, cluster, 20);
-  // the new files are made in another folder, because the API server may read the current ones at any time
+  // the new files are created in another folder, because the API server may read the current ones at any time
   bash(`mkdir next && cd next && ${makeCertificates}`);
   const [old, next] = [file('clients.crt'), file('next/clients.crt')].map((path) =>
     readFileSync(path, 'utf8'),
@@ -109,7 +109,7 @@ test('a new authority, both trusted meanwhile, and no creation is refused for it
   );
 });
 
-test('an API server that shows none is refused: its user is told of credentials, and our log why', async () => {
+test('an API server that presents none is refused: its user gets a credentials error, our log the reason', async () => {
   // the kubeconfig that the API server uses for webhooks has a user for port 443 only
   const ports = [443, 8443].map((port) => ({ name: `https-${port}`, port, targetPort: 'https' }));
   await cluster.api.patch('/api/v1/namespaces/cni-gate/services/cni-gate', { spec: { ports } });

@@ -67,7 +67,7 @@ suite("the network's own DaemonSet, in a namespace that opted in, on a node that
     await isTold('gate', 'datapath-', 'skipped', 'no-profile-applies');
   });
 
-  test('a pod that names it as its owner is none of it in another namespace', async () => {
+  test('a pod in another namespace that names it as owner is not exempt', async () => {
     const { metadata } = await api.get<Pod>(
       `/apis/apps/v1/namespaces/${networkNamespace}/daemonsets/datapath`,
     );
@@ -78,7 +78,7 @@ suite("the network's own DaemonSet, in a namespace that opted in, on a node that
     await assert.rejects(api.post(podsOf(optedIn), forged), /denied the request: node n1 is not ready/);
   });
 
-  test('and in its own namespace only as long as the garbage collector lets it', async () => {
+  test('one in its own namespace is exempt, but the garbage collector deletes it', async () => {
     const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'datapath', uid: 'nobody' };
     const forged = withMetadata(podOn('forged-uid', { namespace: networkNamespace, spec: onNode('n1') }), {
       ownerReferences: [{ ...owner, controller: true }],
@@ -100,7 +100,7 @@ suite('static pods, in a namespace that opted in, on a node that is not ready', 
       ],
     });
 
-  test('the mirror pod that their kubelet makes is let through, and not touched', async () => {
+  test('the mirror pod that their kubelet creates is allowed, and unchanged', async () => {
     // the user has the rights of a kubelet: those of the Node authorizer and of the admission plugin NodeRestriction
     const kubelet = new Api(await cluster.user('system:node:n1', ['system:nodes']));
     after(() => kubelet.close());
@@ -117,12 +117,12 @@ suite('static pods, in a namespace that opted in, on a node that is not ready', 
     }
   });
 
-  test('one that looks like it and has not the annotation is refused', async () => {
+  test('a similar pod without the annotation is refused', async () => {
     const pod = asKubeletDoes('looks-static', { 'kubernetes.io/config.source': 'file' });
     await assert.rejects(api.post(podsOf(optedIn), pod), /denied the request: node n1 is not ready/);
   });
 
-  test('whoever sets the annotation has to name a node, and cannot take it away again', async () => {
+  test('a pod with the annotation has to name a node, and the annotation cannot be removed', async () => {
     const unplaced = withMetadata(podOn('forged-mirror'), { annotations: mirror });
     await assert.rejects(
       api.post(podsOf(optedIn), unplaced),
@@ -137,7 +137,7 @@ suite('static pods, in a namespace that opted in, on a node that is not ready', 
   });
 });
 
-test('whoever takes what the webhook wrote from a pod that waits gets it past the gate no sooner', async () => {
+test('removing what the webhook wrote from a waiting pod does not get the pod past the gate', async () => {
   const name = 'stripped';
   const path = `${podsOf(optedIn)}/${name}`;
   await api.post(podsOf(optedIn), podOn(name, { spec: { schedulerName: 'nobody' } }));
@@ -154,7 +154,7 @@ test('whoever takes what the webhook wrote from a pod that waits gets it past th
     const before = await lookups();
     const said = await api.post(`${path}/binding?dryRun=All`, binding).then(() => 'allowed', String);
     // cni-gate does not watch pods without the label, so it has to get this pod from the API server
-    assert.ok((await lookups()) > before, 'the watch has not told of it yet');
+    assert.ok((await lookups()) > before, 'the watch has not reported the change yet');
     return said;
   });
   assert.match(answer, /denied the request: node n1 is not ready/);

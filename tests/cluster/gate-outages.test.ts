@@ -43,7 +43,7 @@ async function comeBack(): Promise<void> {
 }
 
 suite('readiness after an outage', () => {
-  test('API server away for half a minute: what changed when it is back is known in time', async () => {
+  test('API server down for half a minute: a change after its return is known in time', async () => {
     await components['kube-apiserver'].stop();
     // the pauses between an informer's attempts grow to 8 s, and reach 8 s after about 8 s without the API server
     await sleep(30_000);
@@ -54,7 +54,7 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
-  test('a way that swallows bytes while the node reboots: the reboot is seen when it ends', async () => {
+  test('a network that drops all bytes while the node reboots: the reboot is seen when bytes pass again', async () => {
     proxy.swallow();
     await reboot();
     await sleep(5000);
@@ -64,7 +64,7 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
-  test('410 after a compaction: all is listed anew, and a reboot meanwhile is still one', async () => {
+  test('410 after a compaction: everything is listed again, and a reboot meanwhile still counts', async () => {
     proxy.swallow();
     await reboot();
     await components['kube-apiserver'].stop();
@@ -76,7 +76,7 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
-  test('a reboot that is over when the outage is: no pod is held for it', async () => {
+  test('a reboot that ends before the outage does: no pod is held for it', async () => {
     proxy.swallow();
     await reboot();
     await setReady(agent, false, container());
@@ -90,7 +90,7 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
-  test('a node that came during the outage gets pods once it is known, and none is refused before', async () => {
+  test('a node that was added during the outage gets pods once it is known, and no pod is refused before', async () => {
     const { lines } = scene.server;
     // after two restarts of the API server, kwok may pause its watches for half a minute, and n2 would wait for them
     await components.kwok.stop();
@@ -111,7 +111,7 @@ suite('readiness after an outage', () => {
     assert.deepEqual(refused, []);
   });
 
-  test('no pod was refused for want of knowledge', () => {
+  test('no pod was refused for lack of knowledge', () => {
     const refused = scene.server.lines.filter(
       ({ webhook, outcome }) => webhook === 'gate' && outcome === 'refused',
     );

@@ -55,8 +55,8 @@ const refusals = async (prefix: string): Promise<string[]> =>
 const deleteAll = async (): Promise<unknown> =>
   cluster.kubectl(['delete', 'pods', '-n', optedIn, '--all', '--grace-period=0', '--force']);
 
-suite('the gate that goes by proofs, on a real control plane', () => {
-  test('of pods for a new node, one is bound; the others follow when it has passed', async () => {
+suite('the gate with evidence: proof, on a real control plane', () => {
+  test('one of several pods is bound to a new node; the others follow when it has passed', async () => {
     const names = ['new-1', 'new-2', 'new-3', 'new-4'];
     await make(names);
     const first = await becomes('new-', 'starting');
@@ -74,7 +74,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await deleteAll();
   });
 
-  test("a DaemonSet's failed pod is deleted, and others wait for the node: its replacement has the turn", async () => {
+  test("when a DaemonSet's failed pod is deleted while others wait for the node, its replacement tries first", async () => {
     await setReady(await agentOn('n1'), true, 'containerd://again');
     const spec = { ...onNode('n1'), containers: [{ name: 'logger', image: 'example/logger' }] };
     await apply(workload('DaemonSet', 'logger', { ...heldIn, spec }));
@@ -92,7 +92,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await deleteAll();
   });
 
-  test('pods that waited for a node are held on it for gate.maxHold, from their first refusal', async () => {
+  test('pods that waited for a new node are held for gate.maxHold from their first refusal', async () => {
     const seconds = 8;
     await scene.configure(['agent'], 'off', 'proof', `${seconds}s`);
     const names = ['early-1', 'early-2', 'early-3'];
@@ -105,11 +105,11 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await addNode(cluster, 'late');
     const added = Date.now();
     await agentOn('late');
-    // other replicas, and new ones, read from the pod since when it is held, not since when it is Pending
+    // the pod tells other replicas, also new ones, since when it has been held, not since when it has been Pending
     await eventually(async () => {
       const { items } = await api.get<{ items: ApiPod[] }>(podsOf(optedIn));
       const held = items.map(toPendingPod).find(({ refused }) => refused === 'late');
-      assert.ok((held?.heldSince ?? 0) >= added - 1000, 'none is refused yet');
+      assert.ok((held?.heldSince ?? 0) >= added - 1000, 'no pod is refused yet');
     });
     await areBound('early-', 3, 60);
     // the log lines of the process arrive a moment later
@@ -130,7 +130,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await deleteAll();
   });
 
-  test('a replica that starts takes a node with a pod that passed as proved', async () => {
+  test('a replica that starts counts a node with a passed pod as proved', async () => {
     await scene.configure(['agent'], 'nominate', 'proof');
     await make(['old-1']);
     await becomes('old-', 'passed');

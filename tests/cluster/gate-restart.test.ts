@@ -75,14 +75,14 @@ const stop = new AbortController();
 const asking = askAboutReady(stop.signal);
 
 suite('both replicas restarted while a node is rebooted', () => {
-  test('away while it comes up: readiness is right once they and the kubelet have looked', async () => {
+  test('they are down while it boots: readiness is right once they and the kubelet are back', async () => {
     await kill();
     await reboot();
     await startAgain();
     await recover();
   });
 
-  test('back before it comes up: the reboot is seen by replicas that are new', async () => {
+  test('they are back before it boots: the new replicas see the reboot', async () => {
     await kill();
     await startAgain();
     await says('allowed', 'n1', promised);
@@ -91,7 +91,7 @@ suite('both replicas restarted while a node is rebooted', () => {
     await recover();
   });
 
-  test('ended while they hold it: what they forget is right again once the kubelet has looked', async () => {
+  test('they are killed while it is not ready: readiness is right again once the kubelet is back', async () => {
     await reboot();
     await says('refused', 'n1', promised);
     await kill();
@@ -99,7 +99,7 @@ suite('both replicas restarted while a node is rebooted', () => {
     await recover();
   });
 
-  test('no pod was refused for want of knowledge, and the node that is ready took pods throughout', async (t) => {
+  test('no pod was refused for lack of knowledge, and the ready node always got pods', async (t) => {
     stop.abort();
     const { asked, refused } = await asking;
     assert.deepEqual(refused, []);
@@ -111,7 +111,7 @@ suite('both replicas restarted while a node is rebooted', () => {
     // the API server allows a binding if the gate does not answer
     assert.ok(
       answers.filter(({ node }) => node === 'n2').length < asked,
-      'no pod was bound while they were away',
+      'no pod was bound while they were down',
     );
     const reasons = new Set(
       answers.filter(({ outcome }) => outcome === 'refused').map(({ reason }) => reason),

@@ -40,7 +40,7 @@ await apply(
 const agent = await agentOn('n1');
 
 suite('the gate on a real control plane', () => {
-  test('a node whose DaemonSet pod is ready, and one that the DaemonSet does not want, get pods', async () => {
+  test('a node whose DaemonSet pod is ready, and one that the DaemonSet does not select, get pods', async () => {
     await bound('n1', 'ready');
     await bound('outside', 'exempt');
   });
@@ -67,8 +67,8 @@ suite('the gate on a real control plane', () => {
     await api.until<Pod>(named(optedIn, 'waits'), ({ spec }) => spec.nodeName === 'n1');
   });
 
-  test('a node that comes without its DaemonSet pod gets pods when it has one', async () => {
-    // the agent's pod exists at once, but stays Pending because kwok does not run this node
+  test('a new node gets pods once it has its DaemonSet pod', async () => {
+    // the agent's pod exists immediately, but stays Pending because kwok does not run this node
     await apply(daemonSet('slow', { nodeSelector: { slow: 'yes' } }));
     await scene.configure(['agent', 'slow']);
     await addNode(cluster, 'n2', { labels: { slow: 'yes' }, kwok: false });
@@ -78,7 +78,7 @@ suite('the gate on a real control plane', () => {
     await scene.configure(['agent']);
   });
 
-  test('a DaemonSet pod that is deleted leaves the node without, and its successor makes it good', async () => {
+  test('a node gets pods when the DaemonSet no longer selects it, and again with a new DaemonSet pod', async () => {
     const before = await agentOn('n1');
     await cluster.kubectl(['label', 'node', 'n1', 'network=none', '--overwrite']);
     await eventually(async () => {
@@ -92,7 +92,7 @@ suite('the gate on a real control plane', () => {
     await until('allowed', 'n1', 'wanted-again');
   });
 
-  test('a reboot holds the node until the DaemonSet pod has another container, whatever it reads', async () => {
+  test('after a reboot, a node needs a new container of the DaemonSet pod, even if the pod reads Ready', async () => {
     const pod = await agentOn('n1');
     await setReady(pod, true, 'containerd://boot-1');
     await until('allowed', 'n1', 'boot-1');
@@ -107,7 +107,7 @@ suite('the gate on a real control plane', () => {
     await until('allowed', 'n1', 'boot-2');
   });
 
-  test('who has nothing to do with it passes a node that is not ready', async () => {
+  test('pods that the gate does not check are bound to a node that is not ready', async () => {
     const pod = await agentOn('n1');
     await setReady(pod, false);
     await until('refused', 'n1', 'held');
@@ -120,7 +120,7 @@ suite('the gate on a real control plane', () => {
     await until('allowed', 'n1', 'after');
   });
 
-  test('a pod made with spec.nodeName is refused at once, and so is a Binding by the older resource', async () => {
+  test('a pod created with spec.nodeName is refused, and so is a Binding by the older resource', async () => {
     const pod = await agentOn('n1');
     await setReady(pod, false);
     await until('refused', 'n1', 'unready');

@@ -23,7 +23,7 @@ const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
 interface Contender {
   identity: string;
   election: LeaderElector;
-  /** Stops the contender in an orderly way: it releases the Lease. */
+  /** Stops the contender gracefully: it releases the Lease. */
   end(): Promise<void>;
   /** Makes all of the contender's requests fail, as an outage of the network would. */
   cut(): void;
@@ -71,8 +71,8 @@ function leader(...all: Contender[]): Promise<[Contender, Contender[]]> {
 
 const stored = async (name: string): Promise<Lease> => cluster.api.get<Lease>(`${path}/${name}`);
 
-suite('who contends for a Lease', () => {
-  test('one of those that begin together leads, and stays in the lead', async () => {
+suite('contenders for a Lease', () => {
+  test('of those that start together, one becomes and stays the leader', async () => {
     const all = await Promise.all(['a', 'b', 'c'].map((identity) => contend('together', identity)));
     const [first] = await leader(...all);
     assert.equal((await stored('together')).spec?.holderIdentity, first.identity);
@@ -89,7 +89,7 @@ suite('who contends for a Lease', () => {
     assert.equal((await stored('together')).spec?.holderIdentity, '');
   });
 
-  test('one that is cut off leads no longer, and only then another does', async () => {
+  test('a leader that is cut off stops leading before another begins', async () => {
     const one = await contend('cut', 'a');
     await leader(one);
     const other = await contend('cut', 'b');
@@ -99,7 +99,7 @@ suite('who contends for a Lease', () => {
     await Promise.all([one.end(), other.end()]);
   });
 
-  test('no replica leads while the API server answers nothing, and one does when it answers again', async () => {
+  test('no replica leads while the API server does not answer, and one does when it answers again', async () => {
     const all = [await contend('frozen', 'a'), await contend('frozen', 'b')];
     await leader(...all);
     proxy.swallow();
@@ -109,5 +109,5 @@ suite('who contends for a Lease', () => {
     await Promise.all(all.map((one) => one.end()));
   });
 
-  test('never did two lead at once', () => assert.deepEqual(clashes, []));
+  test('two never led at the same time', () => assert.deepEqual(clashes, []));
 });

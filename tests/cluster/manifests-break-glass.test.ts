@@ -20,28 +20,28 @@ async function runCommands(lines: string[]): Promise<void> {
 const inits = async (name: string, metadata: object = {}): Promise<string[]> =>
   initNames(await tryPod<UserPod>(cluster, 'shop', pod(name, {}, metadata)));
 
-test('one command takes away what stands in the way of pods', async () => {
+test('one command removes what blocks pods', async () => {
   await runCommands(commandsOf('break-glass', /^## The whole cluster/m));
   await eventually(async () => assert.deepEqual(await inits('free'), []));
 });
 
-test('it comes back by the overlay alone, and is trusted again', async () => {
+test('applying the overlay restores cni-gate, and the API server trusts it again', async () => {
   await runCommands(commandsOf('break-glass', /^## Restore/m));
   await eventually(async () => assert.deepEqual(await inits('proved'), [validatorContainer]));
 });
 
-test('with no replica running a pod goes free by its label', async () => {
+test('with no replica running, a pod is exempt by its label', async () => {
   await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
   await assert.rejects(inits('held'), /failed calling webhook/);
   assert.deepEqual(await inits('free', { labels: { [profileLabel]: optOutValue } }), []);
 });
 
-test('with no replica running a namespace goes free by its label', async () => {
+test('with no replica running, a namespace is exempt by its label', async () => {
   await runCommands(commandsOf('break-glass', /^## One namespace/m));
   await eventually(async () => assert.deepEqual(await inits('free'), []));
 });
 
-test('to leave for good holds up no pod, and leaves nothing', async () => {
+test('uninstalling blocks no pod, and leaves nothing', async () => {
   await cluster.kubectl(['label', 'namespace', 'shop', `${profileLabel}=cilium`]);
   await eventually(() => assert.rejects(inits('held'), /failed calling webhook/));
   const [first = '', ...rest] = commandsOf('install', /^## Uninstall/m);

@@ -28,7 +28,7 @@ after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
 
 testThatItWorks(cluster);
 
-test('it has no right to Secrets or to webhook configurations, and asks for none', () => {
+test('cni-gate has no right to Secrets or webhook configurations, and requests none', () => {
   const own = cluster
     .audited()
     .filter(({ user }) => user.username === 'system:serviceaccount:cni-gate:cni-gate');

@@ -31,7 +31,7 @@ for (const { namespace, name } of networks) {
 await cluster.kubectl(['-n', 'shop', 'apply', '-f', '-'], { input: [deployment('web')] });
 await runningPod(cluster, 'shop', 'web');
 
-test('after a cold start the networks come, then cni-gate, then the pods that opted in', async () => {
+test('after a cold start, the networks start first, then cni-gate, then the pods that opted in', async () => {
   await turnOff();
   await Promise.all([addNode(cluster, 'new-1'), addNode(cluster, 'new-2')]);
 

@@ -76,7 +76,7 @@ test('the network policy selects the replicas and their ports, and has the sourc
   assert.deepEqual(ops, { ports: [{ port: 'ops', protocol: 'TCP' }] });
 });
 
-test('on the host network it serves at the ports of its node', async () => {
+test('on the host network, a replica serves on the ports of its node', async () => {
   assert.equal(pods[0]?.spec.hostNetwork, true);
   await eventually(async () => {
     const stored = await tryPod<UserPod>(cluster, 'shop', pod('web'));
@@ -84,12 +84,12 @@ test('on the host network it serves at the ports of its node', async () => {
   });
 });
 
-test('the mirror that is named once is where the injected image comes from, and the policy agrees', async () => {
+test('the injected image comes from the mirror, which is named once, and the policy accepts it', async () => {
   const stored = await tryPod<UserPod>(cluster, 'shop', pod('web'));
   assert.match(stored.spec.initContainers?.[0]?.image ?? '', new RegExp(`^${mirror}:`));
 });
 
-test('where pods may not opt out, the label opens nothing, with cni-gate away neither', async () => {
+test('where pods may not opt out, their label exempts none, even while cni-gate is down', async () => {
   await cluster.api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate', {
     data: {
       'config.yaml': 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: { allowOptOut: false }\n',

@@ -34,7 +34,7 @@ async function labelOf(name: string): Promise<string | undefined> {
 const calls = (): Promise<number> =>
   metric(cluster.api, 'apiserver_admission_webhook_request_total', { name: namespacesWebhook });
 
-test('a label that names no profile is warned of, with the one that was meant, and is set', async () => {
+test('a label with an unknown profile is set, with a warning that suggests the right one', async () => {
   await eventually(async () => assert.match(await label('shop', 'likerd', '--dry-run=server'), /Warning/));
   const text = await label('shop', 'likerd');
   assert.ok(text.includes(unknown), text);
@@ -44,14 +44,14 @@ test('a label that names no profile is warned of, with the one that was meant, a
   assert.equal(await labelOf('shop'), 'likerd');
 });
 
-test('so are profiles that cannot be combined, and a namespace that is created with such a label', async () => {
+test('so is one with profiles that cannot be combined, also when a namespace is created with it', async () => {
   assert.match(await label('shop', 'cilium.cilium'), /Warning: CNI_GATE_PROFILE_COMBINATION: /);
   const made = await warnings(['create', '-f', '-'], namespace('typo', { [profileLabel]: 'likerd' }));
   assert.ok(made.includes(unknown), made);
   assert.equal(await labelOf('typo'), 'likerd');
 });
 
-test('only a label that is set or changed is asked about', async () => {
+test('the webhook is called only if the label is set or changed', async () => {
   const before = await calls();
   assert.ok(before > 0, 'the API server counts no calls where there were some');
   assert.equal(await warnings(['label', '--overwrite', 'namespace', 'shop', 'team=green']), '');
@@ -68,7 +68,7 @@ test('only a label that is set or changed is asked about', async () => {
   assert.equal(await calls(), before + 1);
 });
 
-test('with every replica hanging a namespace waits for a second, and is labelled', async () => {
+test('if every replica hangs, a namespace is labelled after a second', async () => {
   for (const { child } of replicas) signal(child, 'SIGSTOP');
   const start = performance.now();
   assert.equal(await label('shop', 'likerd'), '');
@@ -78,7 +78,7 @@ test('with every replica hanging a namespace waits for a second, and is labelled
   assert.equal(await labelOf('shop'), 'likerd');
 });
 
-test('with no replica there a namespace is made and labelled at once, and can be deleted', async () => {
+test('without replicas, a namespace is created and labelled immediately, and can be deleted', async () => {
   await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
   const start = performance.now();
   await cluster.api.post('/api/v1/namespaces', namespace('late', { [profileLabel]: 'likerd' }));

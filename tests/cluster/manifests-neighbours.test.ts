@@ -70,7 +70,7 @@ const names: [string, string][] = [
 ];
 
 for (const [init, mesh] of names) {
-  test(`beside ${init} and ${mesh} ours is first, with the checks of both profiles`, async () => {
+  test(`beside ${init} and ${mesh}, ours is first, with the checks of both profiles`, async () => {
     const stored = await besides({ [init]: firstInit, [mesh]: meshProxy }, 'shared');
     assert.deepEqual(initNames(stored), [validatorContainer, 'neighbour-init']);
     assert.deepEqual(checksOf(stored), ['address', 'gateway', 'roundTrip', 'redirect']);
@@ -79,7 +79,7 @@ for (const [init, mesh] of names) {
 }
 
 for (const mesh of ['a-mesh', 'z-mesh']) {
-  test(`where nothing was promised before ${mesh} came, the proof comes with it`, async () => {
+  test(`if no profile applies before ${mesh} adds its proxy, the proof is injected afterwards`, async () => {
     const stored = await besides({ [mesh]: meshProxy }, 'meshed');
     assert.deepEqual(initNames(stored), [validatorContainer]);
     assert.deepEqual(checksOf(stored), ['redirect']);
@@ -137,7 +137,7 @@ test('cni-gate is called again for a pod that a neighbour changes afterwards', a
   }
 });
 
-test('a neighbour that insists on the first place is told by the policy', async () => {
+test('if a neighbour insists on the first place, the policy refuses the pod', async () => {
   const insist = ({ spec }: ReviewedPod): ReturnType<typeof firstInit> => {
     const { initContainers: list } = spec;
     if (list === undefined || list[0]?.name === 'neighbour-init') return [];

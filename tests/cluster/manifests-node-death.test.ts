@@ -57,7 +57,7 @@ after(() => clearInterval(heartbeats));
 /** How many seconds a step may take: 35, and more on a busy machine. */
 const patience = 150;
 
-/** How many calls run at once before the death: the API server keeps a connection for each, for 90 s. */
+/** How many calls run at the same time before the death: the API server keeps a connection for each, for 90 s. */
 const atOnce = 8;
 for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length: atOnce }, create));
 
@@ -66,7 +66,7 @@ const address = dead?.pod.status.podIP;
 assert.ok(dead?.pod.spec.nodeName && address);
 after(restoreAll);
 
-test('most pods are admitted while the node is dead and not yet known to be, all once it is known', async (t) => {
+test('most pods are admitted until the node is known to be dead, and all afterwards', async (t) => {
   assert.ok(creations.every(({ ok }) => ok));
   creations.length = 0;
   death = performance.now();
@@ -87,7 +87,7 @@ test('most pods are admitted while the node is dead and not yet known to be, all
   t.diagnostic(
     `the three pods of a Deployment that was scaled at that moment: after ${seconds(controllers)} s`,
   );
-  t.diagnostic(`the endpoint was taken away ${seconds(left)} s after the node's death`);
+  t.diagnostic(`the endpoint was removed ${seconds(left)} s after the node's death`);
   const before = creations.filter(({ from }) => from < left);
   assert.ok(before.filter(({ ok }) => ok).length > before.length / 2, `${failed.length} of ${before.length}`);
   assert.deepEqual(
@@ -145,7 +145,7 @@ async function madeByController(): Promise<number> {
   return now();
 }
 
-test('where calls are swallowed on the way to every replica, as by a wrong NetworkPolicy, the probe says so', () => {
+test('if all calls to the replicas are dropped, as by a wrong NetworkPolicy, the probe says so', () => {
   for (const { pod: replica } of replicas) cutOff(replica.status.podIP ?? '');
   const { status, stdout } = cniGate(['status', '--probe', '--kubeconfig', cluster.admin.kubeconfig]);
   assert.equal(status, 1);

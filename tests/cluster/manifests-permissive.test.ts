@@ -20,7 +20,7 @@ const { cluster, replicas } = await installed('permissive');
 
 testThatItWorks(cluster);
 
-test('what strict would refuse gets a warning of cni-gate, and none of the policy that says otherwise', async () => {
+test('what strict would refuse gets a warning from cni-gate, and no contrary one from the policy', async () => {
   await makeNamespace(cluster, 'lost', { [profileLabel]: 'nowhere' });
   const lookalike = pod('web', { containers: [{ name: validatorContainer, image: 'example/web' }] });
   for (const [where, object, code] of [
@@ -93,7 +93,7 @@ function failedInWarnMode(): object {
   };
 }
 
-test("a pod of a network of the user's own, which is left alone, gets no warning", async () => {
+test("a pod of the user's own network, which is exempt, gets no warning", async () => {
   const config = {
     apiVersion: 'cni-gate.io/v1alpha1',
     kind: 'Configuration',
@@ -121,7 +121,7 @@ test("a pod of a network of the user's own, which is left alone, gets no warning
   assert.match(JSON.parse(shown).metadata.annotations[statusAnnotation], /"reason":"network-daemonset"/);
 });
 
-test('with cni-gate away a pod is admitted, with a warning', async () => {
+test('while cni-gate is down, a pod is admitted with a warning', async () => {
   await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
   const reported = new RegExp(
     `${policyName}.*has no annotation cni-gate\\.io/status.* See https://github\\.com/`,

@@ -19,7 +19,7 @@ import { apply, applyOwn, byPolicy, policyName, tryPod } from './installed/overl
 import type { RunningPod } from './installed/pod.ts';
 import { bringNetwork, calls, initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
-/* A MutatingAdmissionPolicy injects the proof: without a server of cni-gate, beside one, and during its outages. */
+/** A MutatingAdmissionPolicy injects the proof: without a cni-gate server, with one, and during its outages. */
 
 const cluster = await startCluster();
 const { api } = cluster;
@@ -53,7 +53,7 @@ const proved = (where: string): Promise<void> =>
 const needsServer = { annotations: { 'config.linkerd.io/skip-outbound-ports': '1000-2000' } };
 
 suite('proof-only, by the commands of the guide', () => {
-  test('label, pod, proof first, with the image of the registry', async () => {
+  test("after the label, a pod gets the proof first, with the registry's image", async () => {
     await makeNamespace(cluster, 'shop');
     await makeNamespace(cluster, 'linkerd-cni');
     await bringNetwork(cluster);
@@ -65,7 +65,7 @@ suite('proof-only, by the commands of the guide', () => {
     await api.delete('/api/v1/namespaces/shop/pods/web');
   });
 
-  test('check is green and says what is not installed, and so does status', async () => {
+  test('check finds no failure and says what is not installed, and so does status', async () => {
     await checked(0, /^All \d+ checks passed\.$/);
     assert.match(run('check').text, /gate, steering and repair are not installed/);
     assert.match(run('status').text, /^All is well\. .*not installed: there are policies, and no server/);
@@ -108,7 +108,7 @@ suite('proof-only, by the commands of the guide', () => {
     ],
   ];
   for (const [name, change, message] of changes)
-    test(`check is red if ${name}`, async () => {
+    test(`check fails if ${name}`, async () => {
       await change();
       await checked(1, message);
       await runCommands(commandsOf('install', /^## Without a server/m));
@@ -298,7 +298,7 @@ suite('in an outage', () => {
     assert.match(JSON.stringify(spec.initContainers), /CNI_GATE_MODE","value":"warn"/);
   });
 
-  test('break glass takes the policy away as well, and the overlay brings it back', async () => {
+  test('break glass also removes the policy, and the overlay restores it', async () => {
     await runCommands(commandsOf('break-glass', /^## The whole cluster/m));
     await eventually(async () => assert.deepEqual(await inits('shop'), []));
     await apply(cluster, 'strict-policies');
@@ -325,7 +325,7 @@ const takeFrom = (repository: string, other?: string): Promise<void> => {
   });
 };
 
-test('a change of registry under load: the final policy accepts both images for the time between', async (t) => {
+test('a change of the registry under load: meanwhile, the final policy accepts both images', async (t) => {
   const mirror = 'mirror.example:5000/validator';
   const load = beginLoad(t, cluster, 20);
   await load.more(20);

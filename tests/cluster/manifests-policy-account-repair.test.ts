@@ -136,7 +136,7 @@ suite('a pod may be deleted', () => {
     'while the proof waits to be repeated': proof(backOff, 95),
     'if it failed after a reboot, and had passed before': proof(95, 0),
     "if Istio's own validator failed": { ...proof(126), annotation: foreign },
-    'whose proof found out nothing when it was repeated': proof(backOff, 69, 1),
+    'whose proof was not possible when it was repeated': proof(backOff, 69, 1),
     'whose proof crashed after it had failed': proof(137, 95, 1),
     'if its network is lost': witness(false),
     'if it is of a Job': { owner: 'batch/v1 Job' },
@@ -167,7 +167,7 @@ suite('the token deletes no pod', () => {
     },
     'whose sidecar is another one': witness(false, { container: 'proxy' }),
     'that has no controller': { owner: '' },
-    'that is of a kubelet': { owner: 'v1 Node' },
+    'that a kubelet owns': { owner: 'v1 Node' },
     'without our label': { labels: {} },
     'in a namespace that did not opt in': { where: 'plain' },
     'in a namespace that opted out': { where: 'declined' },
@@ -178,7 +178,7 @@ suite('the token deletes no pod', () => {
     test(what, async () => refused(remove(await failed(options), { where })));
   }
 
-  test('without the UID and the version that it judged', async () => {
+  test("without the pod's UID and resource version", async () => {
     const stored = await failed();
     const { name, uid, resourceVersion } = stored.metadata;
     for (const preconditions of [undefined, {}, { uid }, { resourceVersion }])
@@ -187,13 +187,13 @@ suite('the token deletes no pod', () => {
     await remove(stored);
   });
 
-  test('faster than the pod wants', async () => {
+  test('with a shorter grace period', async () => {
     const one = await failed();
     for (const gracePeriodSeconds of [0, 1]) await refused(remove(one, { gracePeriodSeconds }));
     await remove(one, { gracePeriodSeconds: 30 });
   });
 
-  test('by a collection', async () => {
+  test('as part of a collection', async () => {
     await failed();
     await refused(api.delete('/api/v1/namespaces/shop/pods'));
   });
@@ -204,7 +204,7 @@ suite('a pod may be released', () => {
   const ofJob = (more: FailedPod = {}): Promise<Stored> =>
     failed({ owner: 'batch/v1 Job', labels: { [profileLabel]: 'cilium', a: 'b', ...jobLabels }, ...more });
 
-  test('from its Job by its labels, and is deleted then even if it passes', async () => {
+  test('from its Job by its labels, and then deleted even if it passes', async () => {
     const { metadata } = await ofJob();
     const released = await api.patch<Stored>(`${pods}/${metadata.name}`, release);
     assert.deepEqual(released.metadata.labels, { [profileLabel]: 'cilium', a: 'b' });
@@ -215,7 +215,7 @@ suite('a pod may be released', () => {
     await remove(passed);
   });
 
-  test('if its network is lost, and is deleted then even if it recovers', async () => {
+  test('if its network is lost, and then deleted even if it recovers', async () => {
     const { metadata } = await ofJob(witness(false));
     await api.patch<Stored>(`${pods}/${metadata.name}`, release);
     const statuses = [{ name: 'cni-gate-validator', image: 'i', imageID: '', restartCount: 0 }];
@@ -225,7 +225,7 @@ suite('a pod may be released', () => {
     await remove(recovered);
   });
 
-  test('and is not taken for released while a controller finds it, whatever its annotation says', async () => {
+  test('but does not count as released while it has a controller, whatever its annotation says', async () => {
     const passed = { ...proof(0, 95), annotations: { [releasedAnnotation]: 'j' } };
     await refused(remove(await ofJob(passed)));
     await refused(remove(await failed(passed)));

@@ -120,7 +120,7 @@ test('no configuration may be deleted or created, and no other changed', async (
   await cluster.api.delete(`${webhooks}/other`);
 });
 
-test('of the validating webhooks the caBundle may change, and nothing else', async () => {
+test('in the validating webhooks, only the caBundle may change', async () => {
   const validating = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
   await changeClient({ caBundle: base64(cluster.authority.pair.certificate) }, validating);
   const { namespaceSelector, rules, timeoutSeconds } = others;
@@ -240,7 +240,7 @@ test('a node may be nominated only for a pod that the gate holds', async () => {
   await refused(nominate('shop', 'scheduled'));
 });
 
-test("the policy compares every field of a pod's status but nominatedNodeName", async () => {
+test("the policy compares every field of a pod's status except nominatedNodeName", async () => {
   const path = `/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/${policy}`;
   const { spec } = await cluster.api.get<{ spec: { validations: { expression: string }[] } }>(path);
   const text = spec.validations.map(({ expression }) => expression).join('\n');
@@ -318,7 +318,7 @@ async function hold(
   await cluster.api.patch(`${pods}/${name}/status`, { status: { conditions: [condition] } });
 }
 
-test('events may be about held pods only, with our names only', async () => {
+test('events may be only about held pods, and only with our names', async () => {
   const events = '/apis/events.k8s.io/v1/namespaces/default/events';
   const event = (name: string, more: { metadata?: object; [field: string]: unknown } = {}): object => ({
     eventTime: microTime(new Date()),

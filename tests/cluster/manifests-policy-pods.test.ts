@@ -77,14 +77,14 @@ for (const { name, golden } of cases) {
       reason === 'network-daemonset'
         ? isOfBuiltIn(where, pod)
         : outcome === 'skipped' && reason !== 'no-profile-applies';
-    // a status that nobody but cni-gate may write is refused, also in a pod that opts out
+    // a status that only cni-gate may write is refused, even in a pod that opts out
     const isForged = reason === 'opted-out' && pod.metadata.annotations?.[statusAnnotation] !== undefined;
     if (leftAlone && !isForged) assert.equal(asItCame.said, 'stored');
     else if (outcome === 'injected' || outcome === 'skipped') assert.match(asItCame.said, /^policy/);
   });
 }
 
-test('all cases but these are pods for the API server', () => {
+test('the API server accepts all other cases as pods', () => {
   assert.deepEqual(noPods, [
     'ephemeral-in-an-exported-pod',
     'keys-with-tilde-and-slash',
@@ -158,9 +158,9 @@ for (const [from, cases] of [
   }
 }
 
-test('taken: the kubelet as witness', () => tryPod(cluster, tampered, witnessed));
+test('accepted: the kubelet as witness', () => tryPod(cluster, tampered, witnessed));
 
-test('taken: repeated checks', async () => {
+test('accepted: repeated checks', async () => {
   for (const interval of ['2m', '9999ms', '1h']) {
     const profile = { name: 'often', proof: { witness: 'kubelet', continuous: { interval } } };
     await tryPod(cluster, tampered, injected('cilium.often', {}, [profile]));
@@ -168,20 +168,20 @@ test('taken: repeated checks', async () => {
   await tryPod(cluster, tampered, logged);
 });
 
-test('refused: a readiness probe of rechecks that only log', async () => {
+test('refused: a readiness probe with rechecks that only log', async () => {
   const readinessProbe = watched.spec.initContainers?.[0]?.readinessProbe;
   const pod = changed(logged, (_, it) => Object.assign(it, { readinessProbe }));
   await assert.rejects(tryPod(cluster, tampered, pod), /has another readiness probe/);
 });
 
-test('taken: proof.mode warn, as the annotation says', async () => {
+test('accepted: proof.mode warn, as in the annotation', async () => {
   await tryPod(cluster, tampered, injected('cilium.multus', { mode: 'warn' }));
 });
 
 for (const [what, change] of taken)
-  test(`taken: ${what}`, () => tryPod(cluster, tampered, changed(plain, change)));
+  test(`accepted: ${what}`, () => tryPod(cluster, tampered, changed(plain, change)));
 
-test('an update of a pod is no matter of the policy', async () => {
+test('the policy ignores an update of a pod', async () => {
   await cluster.api.post('/api/v1/namespaces/tampered/pods', plain);
   await cluster.api.patch('/api/v1/namespaces/tampered/pods/web', {
     metadata: { annotations: { [statusAnnotation]: null } },

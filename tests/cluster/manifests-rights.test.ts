@@ -22,7 +22,7 @@ const home = 'namespaces/cni-gate/roles';
 
 const { cluster, replicas } = await installed('strict');
 
-test('every right of the manifests is used, and no more is asked for', async () => {
+test('every right in the manifests is used, and no other is requested', async () => {
   await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
   await askAboutUnknownNamespace();
   await emptySecret();

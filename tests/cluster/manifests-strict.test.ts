@@ -22,7 +22,7 @@ test('a first start logs nothing at warn or above', async () => {
 
 testThatItWorks(cluster);
 
-test('the manifests hold to the letter, and to Pod Security restricted', async () => {
+test('the manifests pass strict validation, and their namespace enforces Pod Security restricted', async () => {
   await cluster.kubectl([
     ...['apply', '--dry-run=server', '--validate=strict', '--warnings-as-errors'],
     ...['-k', overlayPath('strict')],
@@ -33,7 +33,7 @@ test('the manifests hold to the letter, and to Pod Security restricted', async (
   assert.equal(metadata.labels['pod-security.kubernetes.io/enforce'], 'restricted');
 });
 
-test('an injected pod holds to Pod Security restricted where it did before', async () => {
+test('a pod that complies with Pod Security restricted still does after the injection', async () => {
   await makeNamespace(cluster, 'vault', {
     [profileLabel]: 'cilium.linkerd',
     'pod-security.kubernetes.io/enforce': 'restricted',
@@ -57,7 +57,7 @@ async function makeQuota(name: string, spec: object): Promise<void> {
   );
 }
 
-test('a ResourceQuota that asks for requests and limits admits injected pods, in their QoS class', async () => {
+test('a ResourceQuota that requires requests and limits admits injected pods, in their QoS class', async () => {
   await makeQuota('budget', {
     hard: { 'requests.cpu': '4', 'requests.memory': '4Gi', 'limits.cpu': '4', 'limits.memory': '4Gi' },
   });
@@ -72,7 +72,7 @@ test('a ResourceQuota that asks for requests and limits admits injected pods, in
   }
 });
 
-test('a quota for pods of no class admits an injected one, which has none either', async () => {
+test('a quota for BestEffort pods admits an injected one, which is still BestEffort', async () => {
   await makeQuota('spare', { hard: { pods: '1' }, scopes: ['BestEffort'] });
   const stored = await cluster.api.post<UserPod>('/api/v1/namespaces/spare/pods', pod('web'));
   assert.equal(stored.status.qosClass, 'BestEffort');
@@ -80,13 +80,13 @@ test('a quota for pods of no class admits an injected one, which has none either
   await assert.rejects(cluster.api.post('/api/v1/namespaces/spare/pods', pod('more')), /exceeded quota/);
 });
 
-test('with cni-gate away no pod is made in a namespace that opted in', async () => {
+test('while cni-gate is down, no pod is created in a namespace that opted in', async () => {
   await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
   await assert.rejects(tryPod(cluster, 'shop', pod('late')), /failed calling webhook "pods.cni-gate.io"/);
   await tryPod(cluster, 'plain', pod('late'));
 });
 
-test('with its registration gone the policy refuses the pod', async () => {
+test('without its registration, the policy refuses the pod', async () => {
   await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', 'cni-gate']);
   // the API server still calls the webhook for a moment
   await eventually(() =>

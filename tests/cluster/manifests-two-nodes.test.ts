@@ -35,7 +35,7 @@ test('a rolling restart keeps one replica on each', async () => {
   assert.deepEqual(await nodes(), ['n1', 'n2']);
 });
 
-test('a node that is unreachable is left within seconds, for the other one', async (t) => {
+test('a replica moves from an unreachable node to the other one within seconds', async (t) => {
   const start = performance.now();
   // the taints that the node-lifecycle controller sets when a node's heartbeats stop
   const taints = ['NoSchedule', 'NoExecute'].map((effect) => `node.kubernetes.io/unreachable:${effect}`);
@@ -44,7 +44,7 @@ test('a node that is unreachable is left within seconds, for the other one', asy
   t.diagnostic(`${((performance.now() - start) / 1000).toFixed(1)} s after the taint`);
 });
 
-test('on a single node both replicas run, and a rolling restart goes through', async () => {
+test('on a single node, both replicas run, and a rolling restart completes', async () => {
   await restart();
   assert.deepEqual(await nodes(), ['n1', 'n1']);
 });

@@ -58,7 +58,9 @@ function namespace(name: string, profile?: string): object {
   return namespaceObject(name, profile === undefined ? {} : { [profileLabel]: profile });
 }
 
-/** Makes a namespace and its service account. Otherwise, pods would be refused until a controller makes the account. */
+/**
+ * Creates a namespace and its service account. Otherwise, pods would be refused until a controller creates the account.
+ */
 async function makeNamespace(name: string, profile: string): Promise<void> {
   await api.post('/api/v1/namespaces', namespace(name, profile));
   const account = { metadata: { name: 'default' } };
@@ -92,7 +94,7 @@ async function profileIn(where: string): Promise<string> {
 const injectedBy = (where: string, profile: string): Promise<void> =>
   eventually(async () => assert.equal(await profileIn(where), profile), promised);
 
-test('without rights it is not ready, and says which right is missing; with them it is', async () => {
+test('without rights, cni-gate is not ready and names the missing right; with them, it is ready', async () => {
   await eventually(async () => {
     const { status, body } = await ops('/readyz');
     assert.equal(status, 503);
@@ -116,7 +118,7 @@ test('without rights it is not ready, and says which right is missing; with them
   await injectedBy('shop', 'cilium');
 });
 
-test('a namespace and a pod made at once: the pod is injected, however fast', async () => {
+test('a pod is injected even if it is created immediately after its namespace', async () => {
   for (let round = 0; round < 20; round += 1) {
     const name = `fast-${round}`;
     await makeNamespace(name, 'cilium');
@@ -125,7 +127,7 @@ test('a namespace and a pod made at once: the pod is injected, however fast', as
   }
 });
 
-test('the watch follows annotations that say whom a mesh exempts', async () => {
+test('the watch follows annotations that name the IDs that a mesh exempts', async () => {
   await makeNamespace('meshed', 'linkerd');
   const groupSet = async (): Promise<unknown> => {
     const { spec } = await api.post<Pod>('/api/v1/namespaces/meshed/pods?dryRun=All', {
@@ -149,9 +151,9 @@ test('the watch follows annotations that say whom a mesh exempts', async () => {
   await eventually(async () => assert.equal(await groupSet(), undefined), promised);
 });
 
-test('API server away: ready all along, and right when it is back', async () => {
+test('API server down: cni-gate stays ready, and follows the labels when it is back', async () => {
   await components['kube-apiserver'].stop();
-  // informers try at most 8 s apart, and are at that pause after 8 s
+  // informers retry with pauses of up to 8 s, which they reach after about 8 s
   await sleep(12_000);
   assert.equal((await ops('/readyz')).status, 200);
   await components['kube-apiserver'].start();
@@ -169,14 +171,14 @@ async function firstProfile(where: string): Promise<string> {
     const { metadata } = await makePod(where, true);
     const text = metadata.annotations?.[statusAnnotation];
     if (text !== undefined) return JSON.parse(text).profile;
-    assert.equal(await calledFor(where), false, 'the gate was asked, and left the pod alone');
+    assert.equal(await calledFor(where), false, 'cni-gate was called, and skipped the pod');
   }
 }
 
 const calledFor = async (where: string): Promise<boolean> =>
   gate.lines.some(({ msg, namespace: name }) => msg === 'pod reviewed' && name === where);
 
-test('a connection that loses all bytes: the server detects it, and follows the labels again when it ends', async () => {
+test('a connection that loses all bytes: cni-gate detects it, and follows the labels again afterwards', async () => {
   await settle('shop', 'aws-vpc-cni');
   const silent = await ends('silent');
   proxy.swallow();
@@ -194,10 +196,10 @@ test('a connection that loses all bytes: the server detects it, and follows the 
   }
   assert.equal(await profileIn('in-the-hole'), 'cilium', 'asked over a new connection');
   await injectedBy('shop', 'cilium');
-  assert.ok((await ends('silent')) > silent, 'the old connection never said anything again');
+  assert.ok((await ends('silent')) > silent, 'the old connection stayed silent');
 });
 
-test('a database that was restored from a backup: labels go back to what they were then', async () => {
+test('after etcd is restored from a backup, the labels of the backup apply', async () => {
   const data = join(cluster.folder, 'etcd');
   const copy = join(cluster.folder, 'backup');
   await settle('shop', 'cilium');
@@ -219,7 +221,7 @@ async function withoutDatabase(act: () => void): Promise<void> {
   await components['kube-apiserver'].start();
 }
 
-test('a token that is replaced is used, and one that is not accepted any more ends nothing', async () => {
+test('cni-gate survives a rejected token, and uses the new one', async () => {
   const path = `/api/v1/namespaces/${own.namespace}/serviceaccounts`;
   await api.delete(`${path}/${own.name}`);
   // a token belongs to the UID of a service account, not to its name; the API server caches accepted tokens for 10 s

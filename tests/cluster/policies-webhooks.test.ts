@@ -95,20 +95,20 @@ async function countingCalls<T>(act: () => Promise<T>): Promise<[T, number]> {
 
 const proxied = { containers: ['linkerd-proxy', 'web'].map((name) => ({ name, image: 'example/web' })) };
 
-test('an ordinary pod costs no call', async () => {
+test('an ordinary pod causes no call', async () => {
   const [stored, count] = await countingCalls(() => create());
   await assertProved(stored, 'address');
   assert.equal(count, 0);
 });
 
-test('a pod that is left to the webhook gets its answer, also though the policy is called again', async () => {
+test("a pod that the policy leaves to the webhook gets the webhook's proof, even if the policy is called again", async () => {
   const [stored, count] = await countingCalls(() => create(skipping, proxied));
   await assertProved(stored, 'address', 'redirect');
   assert.equal(readStatus(stored)?.chosenBy, 'namespace');
   assert.ok(count >= 1, 'the webhook was not called');
 });
 
-test('an injector that comes later adds the redirect, with one call of nobody or of the webhook', async () => {
+test('if a later injector adds the proxy, the proof gets the redirect: by the policy, or by the webhook for a pod left to it', async () => {
   const neighbour = await startNeighbour(cluster, 'z-mesh', address, meshProxy);
   try {
     await eventually(async () => assert.match(checksOf(await create()), /redirect/));
@@ -123,7 +123,7 @@ test('an injector that comes later adds the redirect, with one call of nobody or
   }
 });
 
-/** What an injector may set beside its proxy, and what the policy evaluates by itself. */
+/** What an injector may set with its proxy, and the policy evaluates without the webhook. */
 const added: [key: string, value: string][] = [
   ['config.linkerd.io/skip-outbound-ports', 'smtp, 25,4000-5000'],
   ['config.linkerd.io/proxy-uid', '+0002103'],
@@ -178,7 +178,7 @@ for (const [what, status] of Object.entries(forged)) {
   });
 }
 
-test('of many ids that proxies use, the next one is free', async () => {
+test('if proxies use many user IDs, the proof gets the next free one', async () => {
   const [stored, count] = await countingCalls(() =>
     tryPod<Pod>(cluster, 'many', podOf('web', { securityContext: { runAsUser: 0 } })),
   );
@@ -187,7 +187,7 @@ test('of many ids that proxies use, the next one is free', async () => {
   assert.equal(count, 0);
 });
 
-test('in an outage, the mark of a pod that was left stays, and no forged status does', async () => {
+test("in an outage, a pod left to the webhook keeps the policy's mark, and loses a forged status", async () => {
   server.close();
   server.closeAllConnections();
   await assertProved(await create({}, proxied), 'redirect');

@@ -35,7 +35,7 @@ import { makeNamespace } from './installed/working.ts';
  * unit tests rely.
  */
 
-/** How many golden cases are left to the webhook, for each reason; in a case with later calls, each call is. */
+/** How many golden cases are left to the webhook, for each reason; all calls of such a case are left. */
 const left: Partial<Record<LeftReason, number>> = {
   annotations: 15,
   families: 1,
@@ -48,7 +48,7 @@ const left: Partial<Record<LeftReason, number>> = {
   witness: 17,
 };
 
-/** Golden cases with a pod, at the first or a later call, that the API server refuses whoever reviews it. */
+/** Golden cases in which the API server refuses the pod of the first or a later call, whoever reviews it. */
 const invalid: Record<string, RegExp> = {
   'again-tampered': /cannot set `allowPrivilegeEscalation` to false and `privileged` to true/,
   'ephemeral-in-an-exported-pod': /spec.ephemeralContainers: Forbidden/,
@@ -198,7 +198,7 @@ test(`${wanted} random pods, with seed ${seed}`, async (t) => {
     assert.ok((tally[end] ?? 0) > 0, `no pod was ${end}: ${JSON.stringify(tally)}`);
 });
 
-test('a pod of 60 containers stays inside the cost limits, with all profiles that combine', async () => {
+test('a pod of 60 containers stays within the cost limits, with all profiles that combine', async () => {
   const name = 'large';
   await installPolicy(cluster, policyOf(), name);
   const env = [{ name: 'A', value: 'b' }];
@@ -226,7 +226,7 @@ test('a pod of 60 containers stays inside the cost limits, with all profiles tha
   }
 });
 
-test('at each bound the policy still evaluates a pod, and above it leaves the pod', async () => {
+test('at each bound, the policy still evaluates a pod; above it, the policy leaves the pod to the webhook', async () => {
   const policy = policyOf();
   await installPolicy(cluster, policy, 'bounds');
   const facts = { labels: { 'cni-gate.io/profile': 'cilium.linkerd.multus' } };

@@ -60,7 +60,7 @@ suite('the commands of README.md, from top to bottom', () => {
   /** Returns the next block of README.md, which has to match `about`. */
   const block = (about: RegExp): string => {
     const text = found[next] ?? '';
-    assert.match(text, about, `block ${next + 1} of README.md is another one: tell this test about it`);
+    assert.match(text, about, `block ${next + 1} of README.md has changed: update this test`);
     next += 1;
     return text;
   };
@@ -104,7 +104,7 @@ suite('the commands of README.md, from top to bottom', () => {
     assert.equal(await failurePolicy(), 'Fail');
   });
 
-  test('check and status, once a replica leads and the pod is recreated: it keeps the mode of permissive', async () => {
+  test('check and status pass once a replica leads, and the pod from the time of permissive is recreated', async () => {
     await Promise.all(replicas.map((replica) => replica.refresh()));
     await eventually(async () => {
       await cluster.kubectl(['-n', 'shop', 'delete', 'pod', 'web', '--now', '--ignore-not-found']);

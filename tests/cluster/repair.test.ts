@@ -147,7 +147,7 @@ test('pods whose proof failed are recreated, and no others', async () => {
   assert.deepEqual(deleted('bare'), []);
 });
 
-test('a node boots, and pods of a StatefulSet fail: the lowest one is replaced first, whichever fails first', async () => {
+test('after a boot, the failed pod of a StatefulSet with the lowest ordinal is replaced first, whichever fails first', async () => {
   kubelet.fate = () => 'passed';
   await apply(ourWorkload('StatefulSet', 'ordered', 3));
   const first = await placed('ordered', 3);
@@ -245,7 +245,7 @@ suite('a failed proof does not fail a Job', () => {
   }
 });
 
-test('the plugin of a new node never comes, and another node is ready: a Deployment of 20 runs there', async (t) => {
+test('if a new node never gets its plugin, a Deployment of 20 pods runs on another node, which is ready', async (t) => {
   await configure('mode: recreate', 'recreate', 'evidence: proof');
   // with `evidence: proof`, repair moves pods only to a node where a proof has passed
   kubelet.fate = () => 'passed';
@@ -281,7 +281,7 @@ test('the plugin of a new node never comes, and another node is ready: a Deploym
   assert.ok(failed.length >= 1 && failed.length <= 2 * 2, `${failed.length} deletions`);
 });
 
-test('the leader is killed in the middle of a repair of 50 pods: the next one goes on, and none is deleted twice', async (t) => {
+test('if the leader is killed while it repairs 50 pods, the next one continues, and no pod is deleted twice', async (t) => {
   // without budgets, because a new leader counts all pods that were created in the last minute, here by the test
   await configure(`mode: recreate, ${noBudgets}`, 'recreate');
   kubelet.fate = () => undefined;
@@ -299,7 +299,7 @@ test('the leader is killed in the middle of a repair of 50 pods: the next one go
   t.diagnostic(
     `${before} were deleted before, all ${((performance.now() - killed) / 1000).toFixed(1)} s after`,
   );
-  // audit records come a moment later, and those of five requests whose client was killed may lack a status
+  // audit records are written a moment later, and those of five requests whose client was killed may lack a status
   await eventually(async () => assert.ok(deleted('many').length >= 45));
   const recorded = deleted('many');
   assert.deepEqual(recorded, [...new Set(recorded)]);
@@ -314,7 +314,7 @@ test('the leader is killed in the middle of a repair of 50 pods: the next one go
   });
 });
 
-test('with repair.mode audit, an event says what would be deleted; with recreate it is, also if a later proof found out nothing', async () => {
+test('repair.mode audit only reports failed pods; recreate deletes them, even if a later proof was not possible', async () => {
   await configure(`mode: audit, ${noBudgets}`, 'audit');
   failFirst('audited', 2);
   await apply(ourWorkload('Deployment', 'audited', 2));

@@ -40,7 +40,7 @@ function checkMachine(): void {
   throw new Error(
     'NOT RUN: these tests need network, mount and PID namespaces of their own: Linux, root, and the commands unshare ' +
       `and setpriv (util-linux) and ip (iproute2). In a container, --privileged gives them.\n` +
-      `Tried was: unshare ${namespaces.join(' ')} ip link set lo up\nIt said: ${error?.message ?? stderr.trim()}\n` +
+      `The command was: unshare ${namespaces.join(' ')} ip link set lo up\nIts error: ${error?.message ?? stderr.trim()}\n` +
       `As root: sudo -E env PATH="$PATH" npm run suite cluster`,
   );
 }

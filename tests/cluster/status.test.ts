@@ -120,7 +120,7 @@ function installedRegistrations(authority: Buffer): object[] {
 const running = (name: string): Promise<Pod> =>
   api.until<Pod>(named(name), (pod) => pod.status.phase === 'Running');
 
-test('all is well: exit code 0, by the configuration in the ConfigMap', async () => {
+test('all is well: exit code 0, with the configuration in the ConfigMap', async () => {
   await apply(podOn('proved', { spec: onNode('n1') }));
   await running('proved');
   const { exit, well, configuration: from, features, daemonSets, namespaces, ...lists } = status();
@@ -129,7 +129,7 @@ test('all is well: exit code 0, by the configuration in the ConfigMap', async ()
     [
       ['prove', 'enforce', true],
       ['gate', 'enforce', true],
-      // the configuration in this file switches steering off
+      // the configuration in this file turns steering off
       ['steer', 'off', false],
       ['repair', 'audit', false],
     ],
@@ -184,7 +184,7 @@ test('a node that is not ready is listed, with the pod held for it and a pod sen
     heldPods.map(({ name, refused, nominated, notNominated }) => [name, refused, nominated, notNominated]),
     [
       ['sent', 'n1', 'outside', null],
-      // the ConfigMap switches steering off
+      // the ConfigMap turns steering off
       ['waits', 'n1', null, 'steering is not in force: pods that are refused wait'],
     ],
   );

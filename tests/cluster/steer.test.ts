@@ -93,7 +93,7 @@ function counted(all: Refused[]): { total: number; pods: number; max: number } {
   };
 }
 
-test('refused pods are bound to the ready node, after two refusals at most', async (t) => {
+test('refused pods are bound to the ready node after at most two refusals', async (t) => {
   const began = performance.now();
   await apply(crowd('steered', 'ScheduleAnyway'));
   await bound('steered', promised);
@@ -106,7 +106,7 @@ test('refused pods are bound to the ready node, after two refusals at most', asy
   await cluster.kubectl(['delete', 'deployment', '-n', optedIn, 'steered', '--cascade=foreground', '--wait']);
 });
 
-test('refused pods that fit nowhere else are not tried more often, and are bound once their node is ready', async (t) => {
+test('refused pods that fit nowhere else are not retried more often, and are bound once their node is ready', async (t) => {
   const name = 'nominated';
   await apply(crowd(name, 'DoNotSchedule'));
   await eventually(async () => {
@@ -133,7 +133,7 @@ test('refused pods that fit nowhere else are not tried more often, and are bound
   await bound(name, promised);
 });
 
-test('a nomination is written on exactly the pod and the version that was read', async () => {
+test('a nomination is written only to the pod and the version that were read', async () => {
   const client = await openCluster(cluster.admin.kubeconfig);
   const spec = { schedulerName: 'nobody' };
   const object = podOn('by-hand', { namespace: 'default', spec });
@@ -144,12 +144,12 @@ test('a nomination is written on exactly the pod and the version that was read',
   await cluster.kubectl(['delete', 'pod', 'by-hand']);
   assert.equal((await write(before)).result, 'gone');
   const pod = await make();
-  assert.equal((await write(before)).result, 'conflict', 'it is another pod of that name');
+  assert.equal((await write(before)).result, 'conflict', 'another pod has that name');
   assert.notEqual((await write({ ...pod, uid: before.uid })).result, 'made');
   const written = await write(pod);
   const now = toPendingPod(await api.get<ApiPod>(`${podsOf('default')}/by-hand`));
   assert.deepEqual(written, { result: 'made', version: now.version });
   assert.deepEqual(now, { ...pod, nominated: 'n2', version: now.version });
-  assert.equal((await write(pod)).result, 'conflict', 'it is another version by now');
+  assert.equal((await write(pod)).result, 'conflict', 'the version has changed');
   client.close();
 });

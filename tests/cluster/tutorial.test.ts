@@ -35,7 +35,7 @@ const isThere = (command: string): string =>
 
 /** What the tutorial's reader waits for before a step. `part` identifies the step by its commands. */
 const seenBefore: [part: RegExp, wait: string][] = [
-  // a second passes, so that the pods' creation times differ and one is the older
+  // a second passes, so that the pods' creation times differ and one pod is older
   [/^agent=/, 'sleep 1.1'],
   [
     /^npx cni-gate status$/,

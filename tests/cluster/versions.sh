@@ -42,7 +42,7 @@ build() {
     printf '\tk8s.io/kubernetes/cmd/%s\n' "${programs[@]}"
     printf ')\n'
     # The modules that Kubernetes publishes from its staging folder have the same minor and patch version. Its go.mod
-    # requires each at v0.0.0 and replaces it by the folder, but Go applies replacements only in the main module.
+    # requires each at v0.0.0 and replaces it with the folder, but Go applies replacements only in the main module.
     sed -nE 's#^[[:space:]]*(k8s\.io/[a-z-]+) (v0\.0\.0$|=> \./staging.*)#\1#p' \
       "$(cd "$module" && go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')" |
       sort -u | while read -r name; do printf 'replace %s => %s v0.%s\n' "$name" "$name" "$minor"; done

@@ -35,7 +35,7 @@ for (const [count, colorScheme] of [
   });
 
 for (const count of [3, 60, 1000])
-  test(`the picture of ${count} nodes: worst first, no scrolling aside, a reason on hover and by keyboard`, async (t) => {
+  test(`the picture of ${count} nodes: worst first, no horizontal scrolling, a reason on hover and by keyboard`, async (t) => {
     const dashboard = dashboardOfNodes(count);
     const { page, complaints } = await openDashboard(t, browser, dashboard);
     const size = await page.locator('#bands').getAttribute('data-size');
@@ -139,7 +139,7 @@ test('names, reasons and labels that are markup stay text', async (t) => {
   assert.deepEqual(complaints, []);
 });
 
-test('the policy of the page refuses a script that is put into it', async (t) => {
+test('the security policy of the page refuses an injected script', async (t) => {
   const { page } = await openDashboard(t, browser, five);
   const outcome = await page.evaluate(() => {
     const script = document.createElement('script');

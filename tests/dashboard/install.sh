@@ -6,7 +6,7 @@ set -euo pipefail
 if command -v chromium >/dev/null && [ -e /usr/share/doc/fonts-inter ]; then exit 0; fi
 packages=(chromium fonts-inter fonts-dejavu-core)
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-  printf 'tests/dashboard needs chromium.\nHere is no apt-get, or no right to use it. Debian has it in: %s\n' "${packages[*]}" >&2
+  printf 'tests/dashboard needs chromium.\nThere is no apt-get here, or no right to use it. Debian has it in: %s\n' "${packages[*]}" >&2
   exit 1
 fi
 printf 'tests/dashboard: installing %s\n' "${packages[*]}"

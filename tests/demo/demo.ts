@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: starts the real server on the loopback with a certificate of its own, and without a cluster: the
- * objects come from `tests/demo/cluster.yaml`. Sends recorded reviews of a real API server over TLS. Shows a pod before
- * and after, a binding that is refused, and the same binding when it is allowed. Then stops the server.
+ * `npm run demo`: starts the real server on the loopback, with its own certificate and without a cluster: the objects
+ * come from `tests/demo/cluster.yaml`. Sends recorded reviews of a real API server over TLS. Shows a pod before and
+ * after, a binding that is refused, and the same binding when it is allowed. Then stops the server.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';

@@ -37,7 +37,7 @@ function shortOperation(operation: Operation): unknown {
 }
 
 /**
- * Replaces what changes with a release or with a new profile by placeholders. The version is replaced only where an
+ * Puts placeholders in place of what a release or a new profile changes. The version is replaced only where an
  * injection writes the version, because a user's text may contain the same digits.
  */
 function withPlaceholders<T>(value: T): T {

@@ -42,7 +42,7 @@ function holds(file: URL): void {
     differs ||= !isDeepStrictEqual(call.expect, seen);
     assert.ok(
       update || call.expect,
-      `no ${place.join('.')} in this case: run with UPDATE_GOLDEN=1, and read`,
+      `no ${place.join('.')} in this case: run with UPDATE_GOLDEN=1, and read the diff`,
     );
     if (!update) assert.deepEqual(seen, call.expect);
     current = assertSound(current, answer, context.policy);
@@ -58,7 +58,7 @@ interface Answered {
   seen: Expectation;
 }
 
-/** Writes the answers into the document. One that a later call gets again becomes an alias. */
+/** Writes the answers into the document. An answer that a later call repeats becomes an alias. */
 function write(answers: Answered[], document: Document): void {
   for (const [at, { place, seen }] of answers.entries()) {
     const earlier = answers.slice(1, at).find((one) => isDeepStrictEqual(one.seen, seen));

@@ -60,7 +60,7 @@ async function containers(): Promise<{ Service: string; State: string; ExitCode:
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
 }
 
-test('every image has a fixed tag, but the one that is built here', async () => {
+test('every image except the one that is built here has a fixed tag', async () => {
   const images = (await serviceImages()).filter((image) => image !== ownImage);
   assert.ok(images.length > 0);
   for (const image of images) assert.match(image, /:v?\d+\.\d+\.\d+(-\d+)?$/);
@@ -82,7 +82,7 @@ test('nothing is pulled that is built here, and the control plane does not write
   assert.deepEqual([...speakers].sort(), ['cni-gate', 'register', 'story', 'wait-for-api']);
 });
 
-test('what ends has ended well, and the rest goes on running', async () => {
+test('the services that end succeed, and the others keep running', async () => {
   const found = (await containers()).map(({ Service, State, ExitCode }) =>
     [Service, State, ExitCode].join(' '),
   );
@@ -112,7 +112,7 @@ test("the guide's commands do what it says", async () => {
   assert.match(said, /pod\/held condition met/);
 });
 
-test('Ctrl-C stops it, and the next up tells the story again', async () => {
+test('Ctrl-C stops the services, and the next up tells the story again', async () => {
   up?.signal('SIGINT');
   assert.deepEqual(await up?.ended, [130, null]);
   const gate = (await containers()).find(({ Service }) => Service === 'cni-gate');

@@ -58,7 +58,7 @@ export const buildValidator = (): Promise<string> =>
 function inRun(): NodeJS.ProcessEnv {
   if (process.env.CNI_GATE_ENGINE_GROUP !== undefined) return process.env;
   throw new Error(
-    'NOT RUN: these tests run beside the engine of the runner only. Whole suite: npm run suite image. ' +
+    "NOT RUN: these tests use only the runner's engine. Whole suite: npm run suite image. " +
       'One file: npx node tests/image/run.ts node --test FILE',
   );
 }

@@ -17,13 +17,13 @@ await exportFiles(ownImage, files);
 
 const node = ['--entrypoint', '/usr/local/bin/node', ownImage, '-p'];
 
-test('the image says its version', () => {
+test('the image prints its version', () => {
   const { stdout, stderr, status } = runImage(ownImage, '--version');
   assert.equal(status, 0, stderr);
   assert.equal(stdout.trim(), version);
 });
 
-test('without arguments it says what it can do', () => {
+test('without arguments, it prints the help', () => {
   const { stdout, status } = runImage(ownImage);
   assert.equal(status, 0);
   assert.match(stdout, /serve/);
@@ -40,13 +40,13 @@ test('the server serves, and drains on SIGTERM', async (t) => {
   assert.equal((await docker('inspect', '--format={{.State.ExitCode}}', container)).trim(), '0');
 });
 
-test('it runs as a number that is not root, as runAsNonRoot asks for', () => {
+test('it runs as a numeric user that is not root, as runAsNonRoot requires', () => {
   assert.equal(config.User, '65532:65532');
   const { stdout } = runImage(...node, '[process.getuid(), process.getgid()].join(":")');
   assert.equal(stdout.trim(), config.User);
 });
 
-test('nothing in it can be written, also where its root could be', () => {
+test('nothing in it can be written, even if its root file system is writable', () => {
   const write = "try { fs.writeFileSync('/tmp/x', ''); 'written' } catch (error) { error.code }";
   assert.equal(runImage(...node, write).stdout.trim(), 'EROFS');
   const own = globSync('app/**', { cwd: files }).filter((path) => {
@@ -62,7 +62,7 @@ test('there is no shell and no package manager', () => {
   assert.deepEqual(globSync('{usr/,}{s,}bin/{*sh,busybox,apt*,dpkg,perl*}', { cwd: files }), []);
 });
 
-test('the entrypoint is the program, with less room for garbage; there is no health check, and no variable but those of the base image', () => {
+test('the entrypoint is the program, with a small young generation; no health check, and only the variables of the base image', () => {
   const [node, ...given] = config.Entrypoint;
   assert.equal(node, '/usr/local/bin/node');
   assert.deepEqual(given, ['--max-semi-space-size=4', '/app/dist/webhook/main.js']);
@@ -74,9 +74,9 @@ test('the entrypoint is the program, with less room for garbage; there is no hea
   );
 });
 
-test('labels say what it is, and of which version', () => assertLabels(config, 'cni-gate'));
+test('labels name the image and its version', () => assertLabels(config, 'cni-gate'));
 
-test('it holds the bundle and no package, and the licenses of what is bundled', () => {
+test('it contains the bundle and no package, and the licenses of what is bundled', () => {
   const here = globSync('**', { cwd: join(files, 'app') });
   assert.ok(here.includes('dist/webhook/main.js'));
   assert.deepEqual(
@@ -88,7 +88,7 @@ test('it holds the bundle and no package, and the licenses of what is bundled', 
     assert.match(licenses, new RegExp(`^${name} \\d`, 'm'));
 });
 
-test('what a command loads only when it needs it is there: profiles, YAML, diffs', () => {
+test('it contains what commands load on demand: profiles, YAML, diffs', () => {
   const { stdout, stderr, status } = tryDocker(
     ...['run', '--rm', ...restricted, `--volume=${join(checkout, 'examples')}:/examples:ro`],
     ...[ownImage, 'review', '-f', '/examples', '--output', 'junit'],
@@ -97,13 +97,13 @@ test('what a command loads only when it needs it is there: profiles, YAML, diffs
   assert.match(stdout, /<testsuites/);
 });
 
-test('it is no larger than docs/decisions/images-and-releases.md says, and a little', (t) => {
+test('it is not much larger than docs/decisions/images-and-releases.md says', (t) => {
   const megabytes = size / 1e6;
   t.diagnostic(`${megabytes.toFixed(1)} MB`);
   assert.ok(megabytes < 150, `${megabytes.toFixed(1)} MB`);
 });
 
-test('the engine is sent what the Dockerfile copies, and nothing else of the checkout', async () => {
+test('the build context contains what the Dockerfile copies, and nothing else of the checkout', async () => {
   const dockerfile = join(mkdtempSync(join(tmpdir(), 'context-')), 'Dockerfile');
   await run('tee', [dockerfile], 'FROM scratch\nCOPY . /\nCMD ["none"]\n');
   await docker('build', '--quiet', '--tag=context', '--file', dockerfile, checkout);

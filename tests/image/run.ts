@@ -4,8 +4,8 @@ import { groupOf, makeGroup, removeGroup, removeLeftGroups } from '../support/cg
 import { endAs, mortal } from '../support/mortal.ts';
 
 /**
- * Runs a command next to a Docker engine of its own, in the namespaces of tests/cluster/run.ts, so that everything
- * ends with the command. The engine's files are in memory.
+ * Runs a command with its own Docker engine, in the namespaces of tests/cluster/run.ts, so that everything ends with
+ * the command. The engine's files are in memory.
  *
  * usage: npx node tests/image/run.ts COMMAND [ARGUMENT ...]
  *

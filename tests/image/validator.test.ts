@@ -21,7 +21,7 @@ const addressCheck = (timeout: string, address: string): string[] => [
   `--env=${env.podIPs}=${address}`,
 ];
 
-test('it tells wrong usage from a network that is not proved', () => {
+test('it distinguishes wrong usage from a failed proof', () => {
   assert.equal(runImage(validatorImage, 'validate').status, exitCode.wrongUsage);
   assert.equal(runImage(validatorImage).status, exitCode.wrongUsage);
   const { stdout, status } = runImage(...addressCheck('100ms', '203.0.113.9'), validatorImage, 'validate');
@@ -29,7 +29,7 @@ test('it tells wrong usage from a network that is not proved', () => {
   assert.match(stdout, /203\.0\.113\.9/);
 });
 
-test('it proves the address that the engine gave to the container, and leaves its message where the kubelet reads it', () => {
+test('it proves the address that the engine gave the container, and leaves its message where the kubelet reads it', () => {
   const address = '172.31.36.9';
   const message = join(folder, 'termination-log');
   writeFileSync(message, '');
@@ -46,7 +46,7 @@ test('it proves the address that the engine gave to the container, and leaves it
   assert.equal(JSON.parse(readFileSync(message, 'utf8')).verdict, 'passed');
 });
 
-test('the memory limit that is injected is enough for the runtime and for a thousand checks', () => {
+test('the injected memory limit is enough for the runtime and for a thousand checks', () => {
   const limit = String(parsePolicy().proof.resources.limits.memory).replace('Mi', 'm');
   const one = { profile: 'x', address: { timeout: '100ms' } };
   const { stdout, status } = runImage(
@@ -57,16 +57,16 @@ test('the memory limit that is injected is enough for the runtime and for a thou
   assert.equal(status, exitCode.failed, stdout);
 });
 
-test('it runs as a number that is not root, and the arguments of the container are those of the program', () => {
+test('it runs as a numeric user that is not root, and passes the arguments of the container to the program', () => {
   assert.equal(config.User, '64532:64532');
   assert.deepEqual(config.Entrypoint, [`/${program}`]);
   assert.deepEqual(config.Cmd ?? [], []);
   assert.equal(config.Healthcheck, undefined);
 });
 
-test('labels say what it is, and of which version', () => assertLabels(config, 'cni-gate-validator'));
+test('labels name the image and its version', () => assertLabels(config, 'cni-gate-validator'));
 
-test('it holds the program, its license and those of what is compiled in, and nothing else', () => {
+test('it contains only the program, its license and the licenses of what is compiled in', () => {
   // the engine puts some files into every container
   const own = globSync('**', { cwd: files, withFileTypes: true })
     .filter((entry) => entry.isFile())

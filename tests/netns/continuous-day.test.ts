@@ -40,7 +40,7 @@ interface Program {
   time(): number;
 }
 
-/** Adds pods to the node, with rechecks as after a first pass, and waits until each has passed. */
+/** Adds pods to the node, with rechecks as after a passed proof, and waits until each has passed a recheck. */
 async function startPods(node: Sandbox, many: number, interval: number): Promise<Program[]> {
   await withoutIcmpLimit(node);
   const pods: Awaited<ReturnType<typeof addPod>>[] = [];
@@ -100,7 +100,7 @@ async function allStayOpen(programs: Program[], milliseconds: number): Promise<s
   return text();
 }
 
-test(`a day of one pod, shared by ${count} pods, with lost packets: none is lost`, {
+test(`a day of one pod, divided among ${count} pods, with lost packets: no network counts as lost`, {
   timeout: (seconds + 120) * 1000,
 }, async (t) => {
   await using node = await Sandbox.make({ gateway: 'none', families: 'ipv4' });
@@ -117,7 +117,7 @@ test(`a day of one pod, shared by ${count} pods, with lost packets: none is lost
   );
 });
 
-test('an agent is updated, and routes of 30 pods are gone for less than two intervals: none is lost', {
+test('an agent is updated, and routes of 30 pods are gone for less than two intervals: no network counts as lost', {
   timeout: 120_000,
 }, async () => {
   await using node = await Sandbox.make({ gateway: 'none', families: 'ipv4' });

@@ -130,7 +130,7 @@ const laterForms: Later[] = [
     reason: 'interface-down',
   },
   {
-    what: 'the policy, which is asked for',
+    what: 'the policy, where it is rechecked',
     pod: { profile: 'guarded.seen', namespaceLabels: { guarded: 'yes' } },
     before: [
       deny,
@@ -172,7 +172,7 @@ describe('the later form of each check: the port closes, and opens again', { con
 });
 
 describe('the program', { concurrency: 3 }, () => {
-  test('a run that follows a pass opens the port when the network works, and has no verdict', async () => {
+  test('a run after a pass opens the port when the network works, and has no verdict', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     await ofLinkerd(sandbox);
     const first = await startWatched(sandbox, linkerdPod);
@@ -194,7 +194,7 @@ describe('the program', { concurrency: 3 }, () => {
     assert.doesNotMatch(log, /^verdict/m);
   });
 
-  test('the way to the node: the probe shows it, so no recheck asks the node, which limits its answers', async () => {
+  test('the way to the node: the probe tests it, so rechecks leave it out, because the node limits its answers', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     const running = await startWatched(sandbox, wayPod);
     const dial = {
@@ -222,11 +222,11 @@ describe('the program', { concurrency: 3 }, () => {
   });
 
   for (const when of ['at rest', 'during a recheck'] as const)
-    test(`a signal ${when}: the end comes at once, without a verdict`, async () => {
+    test(`a signal ${when} ends the program immediately, without a verdict`, async () => {
       await using sandbox = await Sandbox.make({ families: 'ipv4', gateway: 'by-link-route' });
       const running = await startWatched(sandbox, wayPod, { ...everySecond, interval: '5s' });
       const before = { log: running.log(), message: running.termination() };
-      // a recheck that fails goes on for a fifth of the interval
+      // a recheck that fails is retried for a fifth of the interval
       if (when === 'during a recheck') await exchangeAddress(sandbox);
       await until(running, () => isRechecking(running) === (when !== 'at rest'), when);
       const start = performance.now();

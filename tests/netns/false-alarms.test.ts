@@ -17,7 +17,9 @@ import { linkerd } from './rules/linkerd.ts';
 import { linkerdPod } from './table/inbound.ts';
 import { flush, listenInPod, write } from './table/steps.ts';
 
-/* What is no loss of the network: the readiness port stays open, and the kubelet's probes are answered. */
+/**
+ * Disturbances that are no loss of the network: the readiness port stays open, and the kubelet's probes are answered.
+ */
 
 const ofLinkerd = write(linkerd({ skippedInbound: '14041' }));
 const pod: PodSpecimen = { ...linkerdPod, profile: 'linkerd.way.seen' };
@@ -35,11 +37,11 @@ interface Probing {
 interface Probed {
   /** The number of connections with each result. */
   results: Record<string, number>;
-  /** The most in a row without a connection. */
+  /** The longest run of attempts without a connection. */
   mostInRow: number;
 }
 
-/** Starts to connect. */
+/** Starts the prober. */
 function probe(sandbox: Sandbox, where: 'pod' | 'node', probing: Probing) {
   const argument = JSON.stringify({ host: podAddress.ipv4, ...probing });
   const [command, args] = inside(sandbox[where], process.execPath, prober, argument);
@@ -93,7 +95,7 @@ const disturbances: Disturbance[] = [
     what: 'the first packet of each kind is lost in each recheck',
     interval: 8,
     disturb: async (sandbox, running) => {
-      // datagrams to the node; and the connection to the proxy, and the node's answers; but no packet of the kubelet
+      // datagrams to the node, its answers, and the connection to the proxy, but no packet of the kubelet
       await rules(sandbox, 'node', dropFirst('prerouting', 'iifname pod0 meta l4proto udp', '3s'));
       await rules(sandbox, 'pod', dropFirst('input', 'th dport != 14041', '3s'));
       await staysOpen(running, 29_000);
@@ -126,7 +128,7 @@ const disturbances: Disturbance[] = [
     },
   },
   {
-    what: 'the program stands still, at rest and in the middle of a recheck',
+    what: 'the program is suspended, at rest and in the middle of a recheck',
     disturb: async (sandbox, running) => {
       for (const isAtRest of [true, false]) {
         if (!isAtRest) {

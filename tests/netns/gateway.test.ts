@@ -37,7 +37,7 @@ for (const [what, shape, lines, reason] of [
     assert.deepEqual(reasons(proof), [reason, reason]);
   });
 
-/** Replaces the default route by two routes, each for half of all addresses. */
+/** Replaces the default route with two routes, each for half of all addresses. */
 const splitDefault: Step = async (sandbox) => {
   await sandbox.ip(
     'pod',
@@ -91,7 +91,7 @@ const ofNode: Step = async (sandbox) => {
   await sandbox.ip('node', `addr add ${gatewayAddress.ipv6}/64 dev pod0`);
 };
 
-describe('duplicate address detection that ends after the time of the check', { concurrency: 5 }, () => {
+describe('duplicate address detection that ends after the time-out of the check', { concurrency: 5 }, () => {
   const timeout = '1s';
   const link = { gateway: { required: true, timeout: '8s' } };
   const prefer = { roundTrip: { mode: 'prefer', timeout } };

@@ -21,7 +21,7 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     assert.equal(termination.trim().split('\n').length, 1);
   });
 
-  test('SIGTERM while a check is retried: it is among the open ones', async () => {
+  test('SIGTERM while a check is retried: the log lists it as open, and the message omits it', async () => {
     const pod = { ...specimens.linkerd, ...specimens.multus, profile: 'linkerd.multus' };
     const { code, log, message } = await runCommand(
       {

@@ -11,11 +11,14 @@ import { addPod } from './harness/node-pods.ts';
 import { validator } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
-/* As many pods as a node runs by default start at once. */
+/** As many pods as a node runs by default start at the same time. */
 
 const count = 110;
 
-/** Starts the checks in all pods of the node at once. Returns the seconds from each start to its verdict, in order. */
+/**
+ * Starts the checks in all pods of the node at the same time. Returns the seconds from each start to its verdict, in
+ * order.
+ */
 async function proveAll(node: Sandbox, checks: object[], begun = async () => {}): Promise<number[]> {
   const pods: Awaited<ReturnType<typeof addPod>>[] = [];
   for (let index = 0; index < count; index++) pods.push(await addPod(node, index));
@@ -51,7 +54,7 @@ const saidOf = (seconds: number[]): string =>
 
 // The node limits its ICMP messages, but each pod gets answers. The limits of a network namespace are as high as those
 // of a node. Since Linux 6.12, each namespace has its own limits; in earlier versions, all namespaces share the limits.
-test(`${count} validators at once on one node, with roundTrip required: all pass within 2 s`, async (t) => {
+test(`${count} simultaneous validators on one node, with roundTrip required: all pass within 2 s`, async (t) => {
   await using node = await Sandbox.make({ gateway: 'none' });
   const checks = [{ profile: 'cilium', roundTrip: { mode: 'require', timeout: '10s' } }];
   const seconds = await proveAll(node, checks);
@@ -59,7 +62,7 @@ test(`${count} validators at once on one node, with roundTrip required: all pass
   assert.ok((seconds.at(-1) ?? 9) <= 2, `${seconds}`);
 });
 
-test(`${count} validators at once, with a policy that comes 3 s late: few connections, and all pass`, async (t) => {
+test(`${count} simultaneous validators, with a policy that is enforced 3 s late: few connections, and all pass`, async (t) => {
   await using node = await Sandbox.make({ gateway: 'none' });
   await listen(node, 'node', { host: '::', tcp: [443, 53], manner: 'silent' });
   const rulesFor = (verdict: string): string => `table inet agent {

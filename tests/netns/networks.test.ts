@@ -13,7 +13,7 @@ import { Sandbox } from './harness/sandbox.ts';
 import type { Step } from './table/plan.ts';
 import { antrea, azure, ovnKubernetes } from './table/stand-ins.ts';
 
-/* What the checks of those profiles can prove that apply to every pod, and what they cannot prove. */
+/** What the checks of the profiles that apply to every pod can prove, and what they cannot. */
 const node =
   (...lines: string[]): Step =>
   async (sandbox) =>

@@ -40,7 +40,7 @@ for (const family of ['ipv4', 'ipv6'] as const) {
   bothFamilies.allowed.push(...ofNode(family).allowed);
 }
 
-/** Replaces the node's rules at once, as a policy agent does. */
+/** Replaces the node's rules in one transaction, as a policy agent does. */
 async function enforce(sandbox: Sandbox, rules: string, hook = 'input'): Promise<void> {
   const where = hook === 'output' ? 'pod' : 'node';
   const chain = `chain c {\n type filter hook ${hook} priority 0\n ${rules}\n }`;
@@ -94,8 +94,8 @@ describe('a policy in each state, for both families', { concurrency: 4 }, () => 
       'tcp dport 443 tcp flags syn / syn,ack numgen inc mod 4 != 0 drop',
       'policy-not-in-force',
     ],
-    // A rate of one packet a second is no such case: it blocks all packets for a second, so the check may pass (in 3 of
-    // 12 runs with the default burst of 5 packets).
+    // One packet a second is not tested: it blocks all packets for a second, so the check may pass (in 3 of 12 runs
+    // with the default burst of 5 packets).
     [
       'a policy that drops all but two packets a second',
       'tcp dport 443 tcp flags syn / syn,ack limit rate over 2/second burst 1 packets drop',
@@ -176,7 +176,7 @@ describe('targets', { concurrency: 4 }, () => {
 });
 
 describe('time', { concurrency: 3 }, () => {
-  test('a policy that comes 3 s late: the proof passes a second later', async () => {
+  test('a policy that is enforced 3 s late: the proof passes a second later', async () => {
     await using sandbox = await makeSandbox();
     const proof = begin(sandbox, { ...bothFamilies, timeout: '20s' });
     await proof.started;
@@ -188,7 +188,7 @@ describe('time', { concurrency: 3 }, () => {
     assert.ok(later >= 900 && later < 5000, `${later} ms`);
   });
 
-  test('a policy that is too strict as soon as it comes: targets count only at the same moment', async () => {
+  test('a policy that is too strict from the start: targets count only if all are right at the same moment', async () => {
     await using sandbox = await makeSandbox();
     const proof = begin(sandbox, { ...bothFamilies, timeout: '6s' });
     await proof.started;

@@ -54,7 +54,7 @@ const checks = (...list: object[]): Record<string, string | undefined> => ({
   [env.checks]: JSON.stringify(list),
 });
 const missing = { [env.networks]: 'nowhere@no-such-if0', [env.podNamespace]: 'apps' };
-/** A check that fails at once, without a look at the network. */
+/** A check that fails immediately, without looking at the network. */
 const wrongUser = {
   profile: 'istio',
   redirect: { direction: 'inbound', listen: 15006, connect: ['127.0.0.6:15002'], asUser: 1, timeout: '1s' },
@@ -76,7 +76,7 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
   ['an option without a value', { args: ['validate', '--termination-log'] }, 64, usage],
   ['no checks', {}, 64, /CNI_GATE_CHECKS is not set/],
   ['no JSON', { environment: { [env.checks]: '[{\u0007\ud83d\ude00' } }, 64, /is not JSON: it begins with/],
-  ['a value that is no list', { environment: { [env.checks]: '"text"' } }, 64, /is not a list of checks/],
+  ['a value that is not a list', { environment: { [env.checks]: '"text"' } }, 64, /is not a list of checks/],
   [
     'nested deeper than an engine reads',
     { environment: { [env.checks]: '['.repeat(longest) } },

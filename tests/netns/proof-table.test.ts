@@ -69,7 +69,7 @@ function testRun({ title, network, cell }: Run): void {
 }
 
 // few at the same time, because these use the processor
-describe('situations that pass at once', { concurrency: 2 }, () => runs.filter(isQuick).forEach(testRun));
+describe('situations that pass immediately', { concurrency: 2 }, () => runs.filter(isQuick).forEach(testRun));
 
 // many at the same time, because these mostly wait for a time-out or a late event
 describe('situations that wait', { concurrency: 10 }, () =>

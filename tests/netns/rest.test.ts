@@ -33,7 +33,7 @@ afterEach(() => {
   running = [];
 });
 
-/** Starts the program at rest. Its listeners are those with the numbers from 3 upward. */
+/** Starts the program at rest. Its listeners have the descriptors from 3 upwards. */
 async function resting(fds: number[], listeners: string, milliseconds: number, next: string[] = []) {
   const args = ['wait-for-signal', listeners, String(milliseconds), ...next];
   const child = spawn(validator, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe', ...fds] });
@@ -77,7 +77,7 @@ test('it accepts and closes connections at each listener, before and after it ha
   assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
-test('a reader of the log that stands still stops neither a recheck nor the end', async () => {
+test('a log that nobody reads stops neither a recheck nor the end', async () => {
   const pipe = `/tmp/cni-gate-full-log-${process.pid}`;
   execFileSync('mkfifo', [pipe]);
   // the shell keeps the pipe open and never reads

@@ -28,7 +28,7 @@ function configurationFor(link: string, answer: string): Configuration {
   });
 }
 
-describe('the round trip, beside the truth', { concurrency: 6 }, () => {
+describe('the round trip, compared with the truth', { concurrency: 6 }, () => {
   for (const state of states) {
     const { what, shape, step, works, roundTrip, connects } = state;
     const { address = passed, gateway = passed } = state;

@@ -56,7 +56,7 @@ test('50m of CPU and 20,000 routes: a correct pod passes', async (t) => {
   t.diagnostic(/after .* s/.exec(log)?.[0] ?? '');
 });
 
-test('a program that stood still while its time passed: starved, not failed', async () => {
+test('a program that was suspended until its time was over: starved, not failed', async () => {
   await using sandbox = await Sandbox.make({ gateway: 'by-link-route' });
   const before = 'iifname pod0 meta l4proto udp drop';
   const chain = `table inet state { chain in { type filter hook prerouting priority -300; ${before}; }; }`;
@@ -71,7 +71,7 @@ test('a program that stood still while its time passed: starved, not failed', as
   assert.match(log, /roundTrip IPv4 could not be proved \(starved\).* and no processor time for 2\.\d s/);
 });
 
-test('/proc cannot be read: one clear sentence at once, and checks without it pass', async () => {
+test('/proc cannot be read: one clear sentence immediately, and checks without it pass', async () => {
   await using sandbox = await Sandbox.make({ gateway: 'by-link-route' });
   const captured = { listeners: [15_001], outbound: 15_001, connect: ['192.0.2.2:1404'], timeout: '10s' };
   const checks = [...way('10s'), { profile: 'ambient', captured }];

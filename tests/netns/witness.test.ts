@@ -25,7 +25,7 @@ import { write } from './table/steps.ts';
 /* The kubelet as a witness. A loop dials the startup probe's port from the node once a second. */
 
 const configuration = configurationOf({ profiles: [{ name: 'seen', proof: { witness: 'kubelet' } }] });
-describe('the witness, beside the truth', { concurrency: 9 }, () => {
+describe('the witness, compared with the truth', { concurrency: 9 }, () => {
   for (const { what, pod, steps, shape, late, dialsFrom = 0, expected, from } of inboundStates) {
     test(`${what}: ${expected}`, async () => {
       await using sandbox = await Sandbox.make({ gateway: 'by-link-route', ...shape });
@@ -55,7 +55,7 @@ describe('the witness, beside the truth', { concurrency: 9 }, () => {
     });
   }
 
-  test("the kubelet's connection counts behind those of peers, also after the program stood still", async () => {
+  test("the kubelet's connection counts even after those of peers, and after the program was suspended", async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     await write(linkerd())(sandbox);
     await sandbox.ip('node', `addr add ${otherPodAddress.ipv4}/32 dev lo`);
@@ -87,7 +87,7 @@ describe('the witness, beside the truth', { concurrency: 9 }, () => {
   });
 });
 
-test("Istio with TPROXY: only the proxy can accept the kubelet's connection, and the pod passes without", async () => {
+test("Istio with TPROXY: only the proxy can accept the kubelet's connection, and the pod passes without it", async () => {
   await using sandbox = await Sandbox.make({ families: 'ipv4' });
   await write(istio({ transparent: true }))(sandbox);
   await listen(sandbox, 'pod', { host: '0.0.0.0', tcp: [80], manner: 'banner' });
@@ -98,7 +98,7 @@ test("Istio with TPROXY: only the proxy can accept the kubelet's connection, and
   assert.equal(code, 0, log);
 });
 
-test('at rest: less than 1 MB of memory of its own, the end comes at once, and a restart has its port', async () => {
+test('at rest: less than 1 MB of private memory, an immediate end, and a port that a restart can use', async () => {
   await using sandbox = await Sandbox.make({ families: 'ipv4' });
   const running = startProof(sandbox, plain, { configuration });
   await running.started;
@@ -121,7 +121,7 @@ test('at rest: less than 1 MB of memory of its own, the end comes at once, and a
   assert.deepEqual([again.connected, again.proof.code], [true, 0], again.proof.log);
 });
 
-describe('a run that follows in the same sandbox', { concurrency: 3 }, () => {
+describe('a later run in the same sandbox', { concurrency: 3 }, () => {
   /** A sandbox with linkerd's rules in which a first run was either reached and then killed, or failed. */
   async function afterFirst(passes: boolean): Promise<Sandbox> {
     const sandbox = await Sandbox.make({ families: 'ipv4' });
@@ -165,7 +165,7 @@ describe('a run that follows in the same sandbox', { concurrency: 3 }, () => {
     });
   }
 
-  test('after a pass without a proxy: the kubelet stops it, and the run after it proves', async () => {
+  test('after a pass without a proxy: the kubelet stops the run, and the next one proves the network', async () => {
     await using sandbox = await afterFirst(true);
     const again = startProof(sandbox, linkerdPod, { configuration });
     // a signal that comes before the validator has begun would be lost, so the test waits for its message
@@ -177,7 +177,7 @@ describe('a run that follows in the same sandbox', { concurrency: 3 }, () => {
     assert.deepEqual([connected, proof.message.verdict], [true, 'passed'], proof.log);
   });
 
-  test('after a failure: it proves', async () => {
+  test('after a failure: it proves the network', async () => {
     await using sandbox = await afterFirst(false);
     await write(linkerd())(sandbox);
     const { proof, connected } = await witnessed(sandbox, linkerdPod, {});
@@ -185,7 +185,7 @@ describe('a run that follows in the same sandbox', { concurrency: 3 }, () => {
   });
 });
 
-/** Waits until a validator has replaced itself by the program that only waits for a signal. */
+/** Waits until a validator has replaced itself with the program that only waits for a signal. */
 async function atRest(running: RunningProof): Promise<void> {
   let ended = false;
   void running.ended.then(() => {

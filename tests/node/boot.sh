@@ -26,8 +26,8 @@ for folder in etc/cni etc/kubernetes opt/cni var/lib/cni var/lib/containerd var/
   mount --bind "$disk/$folder" "/$folder"
 done
 
-# The node uses the machine's kernel. Bind mounts give it a boot ID of its own, and show the kubelet that the settings
-# which it would change for the whole machine are already made.
+# The node uses the machine's kernel. Bind mounts give the node its own boot ID, and make the kubelet find that the
+# machine-wide settings which it would change are already made.
 setting() {
   mkdir -p /run/kernel
   printf '%s\n' "$2" >"/run/kernel/${1//\//.}"

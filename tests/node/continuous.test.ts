@@ -26,7 +26,7 @@ const failures = 3;
 /** The longest time, in seconds, from a fault to the removal of the endpoint. */
 const longest = interval * (failures + 1);
 
-/** For how many seconds a pod that is not ready is not yet lost for the server, and some more. */
+/** How many seconds a pod is unready before the server counts it as lost, plus a few. */
 const untilLost = 13;
 
 const namespace = 'shop';
@@ -79,7 +79,7 @@ const faults: Record<string, (pod: Pod) => Promise<() => Promise<unknown>>> = {
     await inPod(pod, 'iptables-nft', ['-t', 'nat', '-F']);
     return () => inPod(pod, 'iptables-nft-restore', [], rules);
   },
-  'the veth is taken off the bridge': async (pod) => {
+  'the veth is removed from the bridge': async (pod) => {
     const veth = await linkOf(pod);
     await run('ip', ['link', 'set', veth, 'nomaster']);
     return () => run('ip', ['link', 'set', veth, 'master', 'cni0']);
@@ -94,7 +94,7 @@ const faults: Record<string, (pod: Pod) => Promise<() => Promise<unknown>>> = {
     await run('ip', ['link', 'set', 'thief0', 'master', 'cni0', 'up']);
     await run('ip', ['-n', 'thief', 'link', 'set', 'eth0', 'up']);
     await run('ip', ['-n', 'thief', 'address', 'add', `${status.podIP}/24`, 'dev', 'eth0']);
-    // the new pod announces itself again and again, as a pod with traffic does
+    // the new pod announces itself repeatedly, as a pod with traffic does
     const announce = 'while :; do echo >/dev/udp/10.244.0.1/9; ip neigh flush all; sleep 0.2; done';
     const traffic = run('ip', ['netns', 'exec', 'thief', 'timeout', '60', 'bash', '-c', announce]).catch(
       () => {},
@@ -111,7 +111,7 @@ const faults: Record<string, (pod: Pod) => Promise<() => Promise<unknown>>> = {
 };
 
 for (const [name, breakIt] of Object.entries(faults)) {
-  test(`${name}: the pod leaves its Service, and comes back`, async (t) => {
+  test(`${name}: the pod leaves its Service, and returns`, async (t) => {
     const { pod, others } = await choose();
     const events = await networkEvents();
     client.count();
@@ -122,7 +122,7 @@ for (const [name, breakIt] of Object.entries(faults)) {
     try {
       await left(pod, longest);
       gone = seconds(start);
-      // connections to the pod that were under way
+      // time for connections to the pod that were in progress
       await sleep(1000);
       missed = client.count();
       await sleep(untilLost * 1000);
@@ -141,7 +141,7 @@ for (const [name, breakIt] of Object.entries(faults)) {
   });
 }
 
-test('an agent that starts again takes no pod out', async () => {
+test('a restart of the agent removes no pod from the Service', async () => {
   const lostBefore = client.removals();
   const path = `/api/v1/namespaces/linkerd-cni/pods?fieldSelector=spec.nodeName%3D${node.name}`;
   await api.delete(path);
@@ -153,7 +153,7 @@ test('an agent that starts again takes no pod out', async () => {
   assert.equal(client.removals(), lostBefore);
 });
 
-test('a killed validator starts again, and the pod is neither lost nor recreated', async (t) => {
+test('a killed validator is restarted, and the pod is neither lost nor recreated', async (t) => {
   const { pod, others } = await choose();
   const start = performance.now();
   process.kill(processOf(pod, validatorContainer), 'SIGKILL');
@@ -184,7 +184,7 @@ test('with onFailure: recreate, repair recreates the lost pod and no other', asy
   t.diagnostic(`left after ${gone} s, its replacement is in the Service after ${seconds(start)} s`);
 });
 
-test('a reboot: each pod is proved anew, and none is lost', async () => {
+test('a reboot: each pod is proved again, and none is lost', async () => {
   const runs = async (): Promise<(string | undefined)[]> => {
     const { items } = await api.get<{ items: Pod[] }>(`/api/v1/namespaces/${namespace}/pods`);
     assert.ok(items.every(isReady));

@@ -18,7 +18,7 @@ const pods = { before: 30, since: 10 };
 /** The namespaces differ only in their name and in the label with which `shop` opted in. */
 const namespaces = ['shop', 'bare'];
 
-// cni-gate runs on two simulated nodes, because it would be away if it ran on the node that reboots
+// cni-gate runs on two simulated nodes, because it would be down if it ran on the node that reboots
 const { cluster, node, image } = await installedNode(installerImage());
 const history = new History(cluster, node.name);
 after(() => history.stop());
@@ -28,7 +28,7 @@ await history.until((seen) => seen.pods.find((one) => isAgent(one) && one.ready)
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'linkerd' });
 await makeNamespace(cluster, 'bare');
 
-test('a node reboots while pods are made for it', async (t) => {
+test('a node reboots while pods are created for it', async (t) => {
   for (let count = 1; count <= reboots; count++) {
     const name = `reboot ${count} of ${reboots}: no pod that opted in is bound before the network is back`;
     await t.test(name, async (one) => one.diagnostic(await reboot(`web-${count}-`)));
@@ -38,7 +38,7 @@ test('a node reboots while pods are made for it', async (t) => {
 /** @returns a summary for the test's output */
 async function reboot(prefix: string): Promise<string> {
   await node.powerCut();
-  // no kubelet runs on the node that would end the pods, and with a grace period of 0 none is needed
+  // no kubelet runs on the node to end the pods, but with a grace period of 0 none is needed
   for (const where of namespaces) await cluster.api.delete(podsOf(where));
   const [made, window] = await Promise.all([
     makePods(prefix, node.boot()),
@@ -68,7 +68,7 @@ async function reboot(prefix: string): Promise<string> {
 
 const podsOf = (where: string): string => `/api/v1/namespaces/${where}/pods`;
 
-/** Makes pods for the node in both namespaces while the node boots, and some more afterwards. */
+/** Creates pods for the node in both namespaces while the node boots, and some more afterwards. */
 async function makePods(prefix: string, booting: Promise<void>): Promise<number> {
   let made = 0;
   const some = async (enough: () => boolean): Promise<void> => {

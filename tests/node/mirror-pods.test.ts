@@ -34,7 +34,7 @@ const placed = (name: string, image: string, annotations = {}): object =>
     { annotations },
   );
 
-test('a mirror pod that no static pod stands behind is deleted by the kubelet, and never run', async () => {
+test('the kubelet deletes a mirror pod without a static pod, and never runs it', async () => {
   // cni-gate exempts mirror pods for this reason: docs/decisions/final-pod-policy.md#forged-exemptions
   await api.post(pods, placed('forged', forged.name, { [foreign.mirrorPod]: 'hash' }));
   await api.post(pods, placed('ordinary', ordinary.name));

@@ -83,7 +83,7 @@ const startOf = (containerID = ''): number =>
 const heldOf = (one: Pod): number =>
   startOf(one.status.containerStatuses?.[0]?.containerID) - startOf(validatorOf(one)?.containerID);
 
-test('without a label of the namespace, a pod starts at once', async (t) => {
+test('without a label of the namespace, a pod starts immediately', async (t) => {
   const started = await create('open', 'at-once', isReady);
   const checks = checksOf(started).map(({ check }) => check);
   assert.ok(checks.includes('address') && !checks.includes('policy'), checks.join());

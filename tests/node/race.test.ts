@@ -36,12 +36,12 @@ await cluster.apply(...linkerdCni(cluster.server, late));
 await applyWith(cluster, { repair: { mode: 'off' } });
 await times.take('cni-gate installed', Promise.all([trusted(cluster), rolledOut(), chained(node)]));
 
-test('with the plugin in the chain a pod is proved, becomes Ready, and what it sends goes to the proxy', async () => {
+test('with the plugin in the chain, a pod is proved, becomes Ready, and its traffic goes to the proxy', async () => {
   await shop.create(elsewhere.url, 'linkerd');
   const pod = await shop.until(isReady);
   assert.equal(verdictOf(pod).verdict, 'passed');
   assert.equal(await whoAnswers(pod), 'the proxy');
-  // the last containers are those of this pod, because no other pod was made since the plugin was added
+  // the last containers are those of this pod, because no other pod was created since the plugin was added
   const [sandbox, validator] = node.starts().slice(-4);
   assert.equal(validator?.id, proofOf(pod)?.id);
   times.add('sandbox to verdict, proved', (Number(validator?.ended) - Number(sandbox?.at)) / 1000);
@@ -51,12 +51,15 @@ test('the race: the node reboots, and its plugin is back late', async (t) => {
   await bare.create(elsewhere.url);
   await bare.until(isReady);
   for (let count = 1; count <= reboots; count++) {
-    await t.test(`reboot ${count} of ${reboots}: only the pod without a proof runs, past the mesh`, race);
+    await t.test(
+      `reboot ${count} of ${reboots}: only the pod without a proof runs, and bypasses the mesh`,
+      race,
+    );
   }
   for (const line of times.lines()) t.diagnostic(line);
 });
 
-test('what is held stays held in its sandbox, and kubectl shows what the guide shows', async () => {
+test('the failed pod stays held in its sandbox, and kubectl shows what the guide shows', async () => {
   // by now the plugin is in the chain, and the kubelet repeats the proof in the same sandbox
   const again = await shop.until((pod) => proofOf(pod)?.restarts === 2);
   assert.deepEqual(reasonsOf(again), ['not-redirected']);
@@ -69,11 +72,11 @@ test('what is held stays held in its sandbox, and kubectl shows what the guide s
   assert.deepEqual(linesNotPrinted(printed.join('\n')), [], printed.join('\n'));
 });
 
-test('deleting it by hand makes a good one', async () => {
+test('after a user deletes it, its replacement works', async () => {
   assert.equal(await whoAnswers(await shop.remake()), 'the proxy');
 });
 
-test('with repair, and cni-gate itself on the node, the pod comes back into the mesh by itself', async (t) => {
+test('with repair, and cni-gate itself on the node, the pod returns to the mesh without help', async (t) => {
   await applyWith(cluster, { repair: { mode: 'recreate' } });
   await cluster.kubectl(['-n', 'cni-gate', 'rollout', 'restart', 'deployment/cni-gate']);
   await rolledOut();

@@ -105,7 +105,7 @@ for (const evidence of evidences) {
 }
 
 test('repair takes at most twice as long as deleting all pods by hand at the best moment', (t) => {
-  if (reboots < enough) return t.skip(`not compared: a median needs ${enough} reboots at least`);
+  if (reboots < enough) return t.skip(`not compared: a median needs at least ${enough} reboots`);
   for (const evidence of evidences) {
     const ratio = times.median(byRepair(evidence)) / times.median(byHand);
     t.diagnostic(`evidence ${evidence}: ${ratio.toFixed(2)}`);
@@ -113,7 +113,7 @@ test('repair takes at most twice as long as deleting all pods by hand at the bes
   }
 });
 
-test(`the plugin is out of the chain for ${fault} s, and pods are replaced meanwhile; no boot`, async (t) => {
+test(`without a boot, the plugin is out of the chain for ${fault} s while pods are replaced`, async (t) => {
   await shop.scale(few);
   await shop.running(few);
   for (let count = 1; count <= reboots; count++) {
@@ -128,13 +128,13 @@ test(`the plugin is out of the chain for ${fault} s, and pods are replaced meanw
   }
   await shop.scale(many);
   await shop.running(many);
-  if (reboots < enough) return t.diagnostic(`not compared: a median needs ${enough} rounds at least`);
+  if (reboots < enough) return t.diagnostic(`not compared: a median needs at least ${enough} rounds`);
   const ratio = times.median(faultBy('recreate')) / times.median(faultBy('off'));
   t.diagnostic(`repair: ${ratio.toFixed(2)} times as long as by hand`);
   assert.ok(ratio <= 2, `${ratio.toFixed(2)} times`);
 });
 
-test('a kubelet is frozen and thawed, its node is not ready and back: no pod is deleted', async (t) => {
+test('a kubelet is suspended until its node is not ready, and resumed: no pod is deleted', async (t) => {
   await configure(cluster, replicas, settings('proof', 'recreate'));
   const since = Date.now();
   const before = new Set(shop.pods().map(({ uid }) => uid));

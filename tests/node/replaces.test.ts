@@ -10,9 +10,9 @@ import { meshedNode } from './harness/installed.ts';
 import { Times } from './harness/times.ts';
 import { latestProof, type Pod } from './harness/workload.ts';
 
-/*
- * What `proof.replaces` saves. A program that ends at once replaces linkerd's validator, which cannot be built here:
- * the kubelet and the runtime spend most of the time that an init container takes.
+/**
+ * What `proof.replaces` saves. A program that ends immediately stands in for linkerd's validator, which cannot be built
+ * here: most of an init container's time is spent by the kubelet and the runtime.
  */
 
 const rounds = 10;

@@ -31,7 +31,7 @@ try {
   removeLeftGroups('node');
   for (const name of leftovers(tmpdir(), imagePrefix)) rmSync(join(tmpdir(), name), { recursive: true });
   setup.kubelet = find(await ensurePrograms(['kubelet']), 'kubelet');
-  // before the namespaces are made, because the build needs the machine's network
+  // before the namespaces are created, because the build needs the machine's network
   buildImages();
   makeGroup(setup.group);
   runInside();

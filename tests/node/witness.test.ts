@@ -35,7 +35,7 @@ await makeNamespace(cluster, 'mesh', { [profileLabel]: 'linkerd.seen' });
 await makeNamespace(cluster, 'plain', { [profileLabel]: 'seen' });
 await makeNamespace(cluster, 'unseen', { [profileLabel]: 'unseen' });
 
-/** A container that ends at once with exit code 0, because it only prints the validator's help. */
+/** A container that ends immediately with exit code 0, because it only prints the validator's help. */
 const ends = [{ name: 'app', image: validatorImage, imagePullPolicy: 'Never', args: ['validate', '--help'] }];
 /** Selects the only node that has a kubelet. */
 const here = { nodeSelector: { 'kubernetes.io/hostname': node.name } };
@@ -75,7 +75,7 @@ test('a Deployment, a StatefulSet, a DaemonSet and a pod in a mesh', async (t) =
   assert.ok(Math.max(...memory) < 1000, `${memory} kB`);
 });
 
-test('the end of a pod takes no longer', async (t) => {
+test('a witness does not delay the end of its pod', async (t) => {
   const start = performance.now();
   await cluster.kubectl(['-n', 'mesh', 'delete', 'pod', 'pod', '--wait=true']);
   const seconds = (performance.now() - start) / 1000;
@@ -83,7 +83,7 @@ test('the end of a pod takes no longer', async (t) => {
   assert.ok(seconds < 10, `${seconds} s of a grace period of 30 s`);
 });
 
-test('without inbound rules nothing but the validator starts', async () => {
+test('without inbound rules, nothing but the validator starts', async () => {
   const annotations = { 'example.com/no-inbound-rules': '' };
   await cluster.apply(pod('lost', meshed, { namespace: 'mesh', annotations }));
   const lost = await api.until<FullPod>(
@@ -126,7 +126,7 @@ test('Jobs and CronJobs complete', async () => {
   await api.delete('/apis/batch/v1/namespaces/plain/cronjobs/cron');
 });
 
-test(`${many} pods at once: when the next container starts`, async (t) => {
+test(`${many} simultaneous pods: when the next container starts`, async (t) => {
   // pods of `plain` have a witness; those of `unseen` have none, so their validator ends before the next container starts
   for (const namespace of ['unseen', 'plain']) {
     const names = Array.from({ length: many }, (_, index) => `at-once-${index}`);
@@ -151,7 +151,7 @@ test(`${many} pods at once: when the next container starts`, async (t) => {
   }
 });
 
-test('after a reboot each pod is witnessed anew, or fails and is recreated by repair', async () => {
+test('after a reboot, each pod is witnessed again, or fails and is recreated by repair', async () => {
   await configure(cluster, replicas, { ...settings, repair: { mode: 'recreate' } });
   await node.powerCut();
   await node.boot();

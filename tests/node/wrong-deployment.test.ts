@@ -35,7 +35,7 @@ const wrong = (name: string): object =>
     spec,
   });
 
-test('two Deployments that never pass hold the pods of others for gate.maxHold at most', async (t) => {
+test('two Deployments that never pass hold other pods for at most gate.maxHold', async (t) => {
   await configure(cluster, replicas, {
     gate: { evidence: 'proof', maxHold: `${maxHold}s` },
     repair: { mode: 'recreate' },

@@ -65,7 +65,7 @@ suite('GitHub action', () => {
     assert.equal(review(folder, { files, strict: 'false' }).status, 0);
   });
 
-  test('names and values that a shell or the command line would read as something else', (t) => {
+  test('names and values that a shell or the command line would interpret', (t) => {
     const name = 'deploy/$(touch run) `touch run`;touch run #.yaml';
     const folder = folderWith(t, { ...manifests, [name]: misspelled, '-x.yaml': pod('dash') });
     const { log, summary } = review(folder, {

@@ -104,7 +104,7 @@ test('YAML output: standard output has only YAML, standard error has refusals an
 });
 
 suite('as a process', () => {
-  test('standard input once beside files; a missing file is an error without a stack', (t) => {
+  test('standard input once beside files; a missing file is an error without a stack trace', (t) => {
     const folder = folderWith(t, { 'a.yaml': pod('a'), 'b.yaml': pod('b') });
     const files = [join(folder, 'a.yaml'), '-f', join(folder, 'b.yaml'), 'none.yaml', '-f', '-', '-f', '-'];
     const input = namespaceOf('shop', 'cilium');

@@ -249,7 +249,7 @@ test('any text of the input: one GitHub command with that text, and no other', (
       assert.deepEqual([commands.length, others.length], [1, 2]);
       const [{ name: level, properties, text } = { name: '', properties: {}, text: '' }] = commands;
       assert.deepEqual([level, ...Object.keys(properties)], ['error', 'title', 'file', 'line', 'col']);
-      // a message without characters that must be removed comes back unchanged
+      // a message without characters that must be removed is unchanged
       if (!/[\p{Cc}\p{Cf}\ud800-\udfff]/u.test(message)) assert.equal(text, message);
     }),
     { numRuns: 200 },

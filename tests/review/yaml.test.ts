@@ -25,7 +25,7 @@ suite('the YAML output', () => {
       assert.deepEqual(reviewed.faults, []);
       const output = reviewed.yaml();
       assert.deepEqual(readYaml(output), patchedValue(text, reviewed));
-      // `review` writes a map with a merge key anew from its values
+      // `review` rewrites a map with a merge key from its values
       const kept = text.includes('<<') ? [] : (text.match(/#.*|\b0x\d+|\b1e1|\b0644|"quoted"|'b'/g) ?? []);
       for (const part of kept) assert.ok(output.includes(part), part);
       const again = await reviewText(t, output, { profile: 'cilium' });
@@ -39,7 +39,7 @@ suite('the YAML output', () => {
   }
 });
 
-test('comments stay where they are, and ours comes first', async (t) => {
+test('comments stay where they are, and our container comes first', async (t) => {
   const text = texts['comments everywhere'] ?? '';
   const output = (await reviewText(t, text, { profile: 'cilium' })).yaml();
   for (const expected of [
@@ -54,7 +54,7 @@ test('comments stay where they are, and ours comes first', async (t) => {
   assert.match(braces, /\n {2}containers: \[\{name: app, image: a\}\] # the containers\n/);
 });
 
-test('an annotation that others set is written in its place', async (t) => {
+test('an annotation that is already set is changed in place', async (t) => {
   const config = `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
 profiles:
@@ -75,7 +75,7 @@ profiles:
   }
 });
 
-test('documents keep their order, with a line of dashes between', async (t) => {
+test('documents keep their order, with a line of dashes between them', async (t) => {
   const { yaml } = await reviewFiles(t, {
     'a.yaml': `# a\n${namespaceOf('shop', 'cilium')}---\n# nothing here\n---\n${pod('a')}`,
     'b.json': '{"apiVersion": "v1", "kind": "Secret", "data": {"x": 1.10}}\n{"kind": "None"}',

@@ -27,7 +27,7 @@ function call(server: TestServer, shown?: { certificate: string; key: string }):
   });
 }
 
-test('a call with a certificate of the authority is answered, others are refused by a code', async (t) => {
+test('a call with a certificate of the authority is answered, others are refused with a code', async (t) => {
   const { server } = await start(t);
   assert.equal((await call(server, await trusted.client('kube-apiserver'))).status, 200);
   const without = await call(server);
@@ -52,7 +52,7 @@ test("with a name, another name's certificate is refused", async (t) => {
   assert.match(other.body, /CNI_GATE_CLIENT_NAME.*for front or kube-apiserver, got one for kubelet/);
 });
 
-test('authorities are reloaded: open connections have one call more, new ones are judged by the new file', async (t) => {
+test('after a reload of the authorities, open connections get one more call, and new ones are checked by the new file', async (t) => {
   const { server, file } = await start(t);
   const shown = await trusted.client('kube-apiserver');
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -73,6 +73,6 @@ test('authorities are reloaded: open connections have one call more, new ones ar
   assert.equal((await call(server, await stranger.client('kube-apiserver'))).status, 200);
 });
 
-test('a file of authorities that cannot be read ends the start', async (t) => {
+test('an unreadable file of authorities prevents the start', async (t) => {
   await assert.rejects(startServer(t, { clientCa: '/nowhere/ca.crt' }), { code: 'CNI_GATE_TLS_UNREADABLE' });
 });

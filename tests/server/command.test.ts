@@ -67,7 +67,7 @@ test('an empty POD_NAMESPACE is rejected by name', () => {
   }
 });
 
-test('help and version are no errors', () => {
+test('help and version are not errors', () => {
   const help = cniGate(['--help']);
   assert.equal(help.status, 0);
   assert.match(help.stdout, /serve .*\n.*review /s);

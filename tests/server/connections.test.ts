@@ -15,7 +15,7 @@ const pod = JSON.stringify(recorded('pod-deployment-web'));
 
 // the first test only waits, for 20 s, so the others run beside it, one after another
 suite('connections', { concurrency: 2 }, () => {
-  test('a connection that has begun a request and not sent it in time is closed; one that is silent or has had an answer stays', async (t) => {
+  test('a connection that does not send the rest of its request in time is closed; a silent or answered one stays open', async (t) => {
     const server = await startServer(t);
     // like a connection that the API server opens for a call, and keeps unused because another one became free
     const silent = await open(t, server);
@@ -54,7 +54,7 @@ suite('connections', { concurrency: 2 }, () => {
     ['requests with an unknown Expect', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n', 404],
     ['requests without a Host', 'GET / HTTP/1.1\r\n\r\n', 404],
   ] as const) {
-    test(`${what} that do not wait for answers end their connection`, async (t) => {
+    test(`pipelined ${what} end their connection`, async (t) => {
       const server = await startServer(t);
       const socket = await open(t, server);
       let answers = '';
@@ -74,7 +74,7 @@ suite('connections', { concurrency: 2 }, () => {
     });
   }
 
-  test('a connection without a whole handshake is closed 5 seconds after it came', async (t) => {
+  test('a connection without a complete handshake is closed 5 seconds after it was opened', async (t) => {
     const server = await startServer(t);
     const hello = await clientHello();
     const [silent, late] = [await tcp(t, server), await tcp(t, server)];
@@ -85,7 +85,7 @@ suite('connections', { concurrency: 2 }, () => {
     assert.ok(took > 4_000 && took < 7_000, `${took} ms`);
   });
 
-  test('a ClientHello in single bytes is a handshake as any other', async (t) => {
+  test('a ClientHello in single bytes is a handshake like any other', async (t) => {
     const server = await startServer(t);
     const hello = await clientHello();
     const socket = (await tcp(t, server)).setNoDelay();

@@ -52,7 +52,7 @@ suite('GET /nodes/NAME?profile=P, on the port for probes and metrics', () => {
   const reason =
     'node n1 is not ready for profile mesh: DaemonSet net/agent is broken there since 2026-11-21T11:30:00Z (pod agent-n1): its pod is not Ready: install-cni (CNI_GATE_NODE_NOT_READY)\n';
 
-  test("answers with the gate's words while it would refuse the node, and with the state otherwise", async (t) => {
+  test("answers with the gate's text while the gate would refuse the node, and with the state otherwise", async (t) => {
     const { files, server } = await serving(t, { ready: false });
     const agent = new Agent({ keepAlive: true });
     t.after(() => agent.destroy());
@@ -74,7 +74,7 @@ suite('GET /nodes/NAME?profile=P, on the port for probes and metrics', () => {
     assert.deepEqual([ready.status, ready.body], [200, 'ready\n']);
   });
 
-  test('answers 404 to names that do not exist, and remembers none of them', async (t) => {
+  test('answers 404 for names that do not exist, and remembers none of them', async (t) => {
     const { server } = await serving(t, {});
     const longest = 'a'.repeat(253);
     const wrong: [path: string, body: RegExp][] = [

@@ -28,7 +28,7 @@ const pod = (more: object = {}): object => ({
   ...more,
 });
 
-test('bodies that are no review of a pod get a clear 4xx, are counted, and the server goes on', async (t) => {
+test('bodies other than a review of a pod get a clear 4xx, are counted, and do not stop the server', async (t) => {
   const server = await startServer(t);
   const json = (value: unknown): string => JSON.stringify(value);
   const kind = { group: 'apps', version: 'v1', kind: 'Deployment' };

@@ -13,13 +13,13 @@ import { folder } from '../support/folder.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
 import { open, startServer, type TestServer } from '../support/running-server.ts';
 
-/** Waits for the effect of a reload. Fails with the server's log if the effect does not come. */
+/** Waits for the effect of a reload. Fails with the server's log if there is no effect. */
 async function eventually(server: TestServer, check: () => Promise<boolean> | boolean): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (await check()) return;
     await sleep(20);
   }
-  assert.fail(`did not come; logged:\n${server.lines.map((line) => JSON.stringify(line)).join('\n')}`);
+  assert.fail(`there was no effect; logged:\n${server.lines.map((line) => JSON.stringify(line)).join('\n')}`);
 }
 
 const body = (): string => JSON.stringify(recorded('pod-deployment-web'));
@@ -112,7 +112,7 @@ test('a certificate in files is replaced without a failed request; a pair that d
   assert.equal(Number(expiry?.[1]), second.notAfter.getTime() / 1000);
 });
 
-test('a certificate in files without a name is refused: the API server would not take it', async (t) => {
+test('a certificate in files without a name is refused: the API server would not accept it', async (t) => {
   const { certificate, key } = createAuthority({ days: 1, now: new Date() });
   const path = folder(t, { 'tls.crt': certificate, 'tls.key': key });
   const silent = { onReload: () => {}, onError: () => {} };
@@ -137,7 +137,7 @@ test('a drain makes the server unready, answers running requests, and closes in 
   await assert.rejects(server.post('/mutate', body()), /ECONNREFUSED/);
 });
 
-test('a request that never ends is cut', async (t) => {
+test('a drain cuts off a request that never ends', async (t) => {
   const stuck = await startServer(t, {
     cluster: () => viewOf({ facts: () => new Promise(() => {}) }),
     drainTimeout: 200,
@@ -182,7 +182,7 @@ async function portClosed(server: TestServer): Promise<void> {
   });
 }
 
-test('a connection that is idle when the port closes has its next request answered, and ends', async (t) => {
+test('a connection that is idle when the port closes gets its next request answered, and is closed', async (t) => {
   const server = await startServer(t, { drainTimeout: 60_000 });
   const { call, closed } = await idleConnection(t, server);
   const drained = server.drain();
@@ -230,7 +230,7 @@ test('the error for a port that is in use names the flag', async (t) => {
   });
 });
 
-test('a start that fails ends what runs already: the certificate, then the second port', async (t) => {
+test('a failed start stops what already runs: the certificate, then the second port', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const address = taken.address();

@@ -62,13 +62,13 @@ test('nothing of a pod but its name reaches the log at info, and labels of pods 
   assert.doesNotMatch(metrics, /invented/);
 });
 
-test("pods of cni-gate's own namespace are left alone", async (t) => {
+test("pods of cni-gate's own namespace are exempt", async (t) => {
   const server = await startServer(t, { ownNamespace: 'shop' });
   const answer = await server.post('/mutate', JSON.stringify(recorded('pod-ad-hoc')));
   assert.equal(JSON.parse(answer.body).response.auditAnnotations.reason, 'exempt-namespace');
 });
 
-test('TLS 1.2 and later is spoken, HTTP/1.1 only, and keep-alive outlives the client of the API server', async (t) => {
+test('TLS 1.2 and later, HTTP/1.1 only, and a longer keep-alive than the client of the API server', async (t) => {
   const server = await startServer(t);
   const handshake = (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'): Promise<string | null> =>
     new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { namespaceReview, namespaceWith } from '../support/namespace-reviews.ts';
 import { startServer } from '../support/running-server.ts';
 
-test('POST /namespaces warns of a label that names no profile, logs and counts it', async (t) => {
+test('POST /namespaces warns about a label with an unknown profile, logs and counts it', async (t) => {
   const server = await startServer(t);
   const ask = async (label: unknown) => {
     const { status, body } = await server.post(

@@ -28,11 +28,11 @@ const counted = async (server: TestServer): Promise<number> =>
 
 for (const [name, request, answer] of [
   [
-    'a path that is no URL',
+    'a path that is not a URL',
     'POST /% HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}',
     /^HTTP\/1.1 400 [^{]*\{"code":"CNI_GATE_HTTP","message":"expected a path such as \/mutate, got \/%, which is no URL"\}$/,
   ],
-  ['something else than HTTP', 'hello\r\n\r\n', /^HTTP\/1.1 400 /],
+  ['something other than HTTP', 'hello\r\n\r\n', /^HTTP\/1.1 400 /],
   [
     'two lengths',
     'POST /mutate HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
@@ -51,7 +51,7 @@ for (const [name, request, answer] of [
   });
 }
 
-test('a handshake that is broken is no bad request', async (t) => {
+test('a broken handshake does not count as a bad request', async (t) => {
   const server = await startServer(t);
   const socket = connect({ host: '127.0.0.1', port: server.port, ca: '', servername: 'localhost' });
   await once(socket, 'error');
@@ -65,7 +65,7 @@ test('a path of 10 KiB is quoted up to 512 characters', async (t) => {
   assert.ok(body.length < 1000, `${body.length}`);
 });
 
-test('a client that announces much gets its 413 at once', async (t) => {
+test('a client that announces a large body gets its 413 immediately', async (t) => {
   const server = await startServer(t);
   const socket = await open(t, server);
   socket.write(
@@ -75,7 +75,7 @@ test('a client that announces much gets its 413 at once', async (t) => {
   assert.match(answer.toString(), /^HTTP\/1\.1 413 /);
 });
 
-test('refused calls do not add up on their connection', async (t) => {
+test('refused calls do not use up the limit of their connection', async (t) => {
   const server = await startServer(t);
   const pod = JSON.stringify(recorded('pod-deployment-web'));
   for (let count = 0; count < 5; count++) {

@@ -56,7 +56,7 @@ export class Api {
     return resourceVersion;
   }
 
-  /** The change after `version`, as soon as there is one; undefined if none comes within `most` milliseconds. */
+  /** The next change after `version`, once it exists; undefined if there is none within `most` milliseconds. */
   async change(version: number, most: number, signal?: AbortSignal): Promise<Change | undefined> {
     if (version >= this.version) {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -94,7 +94,7 @@ export class Cluster {
 
   seconds = (seconds: number): Promise<void> => this.clock.run(seconds * 1000);
 
-  /** @returns after how many seconds all pods that can pass have passed; infinity if that takes over `seconds` */
+  /** @returns the seconds until all pods that can pass have passed; infinity if more than `seconds` */
   async untilAllRun(seconds: number): Promise<number> {
     const running = (of: Owner): number =>
       [...this.pods].filter(({ owner, leaving, verdict }) => owner === of && !leaving && verdict === 'passed')
@@ -123,7 +123,7 @@ export class Cluster {
   startAgent = (node: Node, more: Partial<Node> = {}): Node =>
     this.node(node.name, { ready: true, agentStarted: Date.now() + node.ahead, ...more });
 
-  /** Restarts the kubelet, which then reports sidecars as not started until it has run their startup probes again. */
+  /** Restarts the kubelet, which reports sidecars as not started until it has run their startup probes again. */
   async restartKubelet(node: Node): Promise<void> {
     const there = this.#on(node).filter(({ verdict }) => verdict === 'passed');
     for (const started of [false, true]) {
@@ -141,7 +141,9 @@ export class Cluster {
 
   // controllers
 
-  /** A ReplicaSet replaces a deleted pod at once. A StatefulSet creates a pod once all lower ordinals have passed. */
+  /**
+   * A ReplicaSet replaces a deleted pod immediately. A StatefulSet creates a pod once all lower ordinals have passed.
+   */
   #control(owner: Owner): void {
     const isOrdered = owner.kind === 'StatefulSet';
     const own = [...this.pods].filter((pod) => pod.owner === owner && (isOrdered || !pod.leaving));

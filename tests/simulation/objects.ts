@@ -7,7 +7,7 @@ import { start } from './clock.ts';
 /** A node with its agent, the pod of the network's DaemonSet. Times are milliseconds since the epoch. */
 export class Node {
   name = '';
-  /** Whether the CNI plugin works. A sandbox that is made while the plugin does not work stays broken. */
+  /** Whether the CNI plugin works. A sandbox that is created while the plugin does not work stays broken. */
   works = true;
   /** By how many milliseconds the node's clock is ahead. */
   ahead = 0;
@@ -16,7 +16,7 @@ export class Node {
   /** Whether the kubelet runs, and the number of the current boot. */
   isUp = true;
   boot = 1;
-  /** Whether the agent is Ready, and when its container started, in time of the node's clock. */
+  /** Whether the agent is Ready, and when its container started, by the node's clock. */
   ready = true;
   agentStarted = start - 3_600_000;
 }
@@ -50,7 +50,7 @@ export class Pod {
   nominated = '';
   leaving = false;
   gone = false;
-  /** The result of the proof in the current sandbox, and when the sandbox was made, in time of the node's clock. */
+  /** The result of the proof in the current sandbox, and when the sandbox was created, by the node's clock. */
   verdict: 'passed' | 'failed' | undefined;
   sandboxAt: number | undefined;
   /** The status of our init container, without its name. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Cluster, type Options } from './cluster-model.ts';
 import type { Node } from './objects.ts';
 
-/** Runs a scenario once for each seed, with other delays each time. Its assertions must hold with every seed. */
+/** Runs a scenario once for each seed, with different delays each time. Its assertions must hold with every seed. */
 function scenario(
   title: string,
   seeds: number,
@@ -21,7 +21,7 @@ function scenario(
 
 /** Asserts that a time in seconds is at most `factor` times the best possible time. */
 function assertNear(took: number, best: number, factor: number): void {
-  assert.ok(took <= factor * best, `took ${took} s, and the best possible are ${best} s`);
+  assert.ok(took <= factor * best, `took ${took} s, and the best possible time is ${best} s`);
 }
 
 /** Reboots the node. Its CNI plugin never works again, although its agent becomes Ready. */
@@ -83,7 +83,7 @@ for (const [when, factor] of [
   }
 }
 
-scenario('pods that are deleted together find out about a node one at a time', 6, async (make) => {
+scenario('the replacements of pods that are deleted together try a node one at a time', 6, async (make) => {
   const cluster = make({ replicas: 1 });
   for (const { client } of cluster.replicas) client.delay = () => cluster.clock.between(100, 300);
   const node = cluster.node('n1');
@@ -101,7 +101,7 @@ scenario('pods that are deleted together find out about a node one at a time', 6
   assert.equal(Math.max(...together), 0, `other pods without a verdict at each binding: ${together}`);
 });
 
-scenario('owners that never pass do not move from node to node for ever', 1, async (make) => {
+scenario('owners that never pass do not move from node to node forever', 1, async (make) => {
   const cluster = make();
   for (let index = 0; index < 5; index += 1) cluster.node(`n${index}`);
   for (const name of healthy.slice(0, 3)) cluster.owner(name, 4);

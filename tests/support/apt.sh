@@ -5,7 +5,7 @@ apt_install() {
   local name=$1 missing=$2 wait_for_lock=(-o DPkg::Lock::Timeout=300)
   shift 2
   if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-    printf '%s needs %s.\nHere is no apt-get, or no right to use it. Debian has them in: %s\n' "$name" "$missing" "$*" >&2
+    printf '%s needs %s.\nThere is no apt-get here, or no right to use it. Debian has them in: %s\n' "$name" "$missing" "$*" >&2
     exit 1
   fi
   printf '%s: installing for %s\n' "$name" "$missing"

@@ -159,8 +159,8 @@ export const refused: readonly Refused[] = [
       Reflect.deleteProperty(metadata.annotations ?? {}, statusAnnotation),
   }),
   ...because(/is not as cni-gate writes it/, {
-    'the annotation is no JSON': status(() => 'yes'),
-    'the annotation goes on after the checks': status((text) => text.replace(/}$/, ',"a":1}')),
+    'the annotation is not JSON': status(() => 'yes'),
+    'the annotation continues after the checks': status((text) => text.replace(/}$/, ',"a":1}')),
     'the annotation ends as without checks': status((text) => text.replace(/}$/, ',"checks":[]}')),
     'text that ends as without checks': status(() => 'x"checks":[]}'),
     'a profile of the annotation is not that of the label': endOfStatus(
@@ -171,14 +171,14 @@ export const refused: readonly Refused[] = [
   ...because(/names no checks/, { 'no checks are named': endOfStatus('"profiles":[],"checks":[]') }),
   ...because(/is "migrate", not/, {
     'the init container is gone': ({ spec }) => spec.initContainers?.shift(),
-    'another stands before it': ({ spec }) => spec.initContainers?.reverse(),
+    'another one is before it': ({ spec }) => spec.initContainers?.reverse(),
   }),
   ...because(/is missing, not/, {
     'all init containers are gone': ({ spec }) => delete spec.initContainers,
   }),
   ...because(/has the image "example\/true"/, { 'another image': otherImage(() => 'example/true') }),
   ...because(/has the image/, {
-    'an image of a like name': otherImage((image) => image.replace('-validator:', '-validator-2:')),
+    'an image with a similar name': otherImage((image) => image.replace('-validator:', '-validator-2:')),
     "the server's image": otherImage((image) => image.replace('-validator:', ':')),
     'a registry with a port': otherImage(() => 'ghcr.io:5000/cni-gate/cni-gate-validator:1'),
   }),
@@ -215,7 +215,7 @@ export const refused: readonly Refused[] = [
     'addresses of another field': takesFrom(env.podIPs, 'status.hostIPs'),
     'addresses of the node from another field': takesFrom(env.nodeIPs, 'status.podIPs'),
     'networks of another annotation': takesFrom(env.networks, "metadata.annotations['x']"),
-    'a variable of its own is gone': (_, { env: all }) => all?.splice(1, 1),
+    'one of its own variables is missing': (_, { env: all }) => all?.splice(1, 1),
     ...Object.fromEntries(variables.map((name) => [`variable ${name}`, adds(name)])),
   }),
   ...because(/has other volumes/, {
@@ -232,7 +232,7 @@ export const refused: readonly Refused[] = [
     'a way to privileges': rights({ allowPrivilegeEscalation: true }),
     'a capability': rights({ capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } }),
     'no capability dropped': rights({ capabilities: null }),
-    'a mask of /proc taken off': (pod, it) => {
+    'a mask of /proc is removed': (pod, it) => {
       Object.assign(pod.spec, { hostUsers: false });
       rights({ procMount: 'Unmasked' })(pod, it);
     },
@@ -285,10 +285,10 @@ export const refusedWithRechecks: readonly Refused[] = [
     'readiness at a port with more digits': readiness({ tcpSocket: { port: 1404 } }),
     'readiness of another host': readiness({ tcpSocket: { port: 14_041, host: '127.0.0.1' } }),
     "readiness by Istio's agent": readiness({ tcpSocket: null, httpGet: { port: 15_020, scheme: 'HTTP' } }),
-    'readiness that comes later': readiness({ initialDelaySeconds: 60 }),
+    'readiness with a delay': readiness({ initialDelaySeconds: 60 }),
     'readiness once an hour': readiness({ periodSeconds: 3600 }),
     'readiness that waits longer': readiness({ timeoutSeconds: 2 }),
-    'readiness at the second success': readiness({ successThreshold: 2 }),
+    'readiness only after a second success': readiness({ successThreshold: 2 }),
     'readiness that ends later': readiness({ failureThreshold: 4 }),
     'another interval': settings((text) => text.replace('2m', '1m')),
     'a setting that rechecks do not have': settings((text) => text.replace('}', ',"x":1}')),

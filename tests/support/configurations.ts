@@ -22,7 +22,7 @@ export const configurationOf = (fields: object): Configuration =>
 /** The policy of a configuration with these fields. */
 export const policyOf = (fields: object = {}): Policy => new Policy(configurationOf(fields));
 
-/** The code and the text with which a file is refused. {@link head} stands before `text` unless `whole` is set. */
+/** The code and the text with which a file is refused. {@link head} precedes `text` unless `whole` is set. */
 export function refusal(text: string, whole = false): string {
   try {
     parseConfiguration(whole ? text : head + text, 'cni-gate.yaml');

@@ -14,7 +14,7 @@ const pools = ['general', 'general-spot', 'gpu', 'ingress', 'batch'];
 export const nodeName = (index: number): string =>
   `ip-10-${Math.floor(index / 250) + 20}-${index % 250}-17.eu-west-1`;
 
-/** How a network's agent is on the nodes where something is wrong with it; `absent` if there is none. */
+/** The states of a network's agent on the nodes where something is wrong with it; `absent` if there is no agent. */
 const troubles: Record<string, AgentOptions | 'absent'> = {
   'linkerd 1': { ready: false, waiting: 'CrashLoopBackOff' },
   'cilium 0': { ready: false, waiting: 'ContainerCreating', createdAt: new Date(now - 40_000).toISOString() },

@@ -16,7 +16,7 @@ export class GoProgram {
     this.path = join(cacheHome(), `${name}-${version}`, name);
   }
 
-  /** Builds the program unless it is there already. A build needs the network. */
+  /** Builds the program unless it exists. A build needs the network. */
   async build(): Promise<void> {
     if (existsSync(this.path)) return;
     console.error(`Building ${this.#source}, once: up to 3 minutes on two cores.`);
@@ -25,7 +25,7 @@ export class GoProgram {
     try {
       const env = { ...process.env, GOBIN: folder, CGO_ENABLED: '0' };
       await run('go', ['install', '-trimpath', '-ldflags=-s -w', this.#source], '', env);
-      // if another run has built the same program meanwhile, replaces it by an equal file
+      // if another run has built the same program meanwhile, replaces it with an equal file
       await rename(join(folder, basename(this.path)), this.path);
     } catch (error) {
       throw new Error(

@@ -64,7 +64,7 @@ export interface HostileCluster extends FakeApiServer {
 }
 
 /**
- * An API server that lists made-up objects in pages, and whose watches send the events that a test makes.
+ * An API server that lists invented objects in pages, and whose watches send the events that a test makes.
  *
  * @param there returns the objects of a key, or their JSON
  * @param keyOf the key of a list or watch; by default its path

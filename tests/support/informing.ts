@@ -76,7 +76,7 @@ export async function informing(
     informer,
     ends,
     changes,
-    /** Resolves as soon as this change, a kind and a key, has been reported. */
+    /** Resolves as soon as this change, given as type and key such as `deleted a`, has been reported. */
     reported: (change: string): Promise<void> => until(() => changes.includes(change)),
     /** Resolves as soon as `count` lists and watches have ended. */
     ended: async (count: number): Promise<Ended[]> => {

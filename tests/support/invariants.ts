@@ -28,7 +28,7 @@ export function assertSound(given: Pod, { decision, response, patch }: Answer, p
   if (hasTokenOrNone(pod)) assert.ok(hasTokenOrNone(after), 'the API server mounts a token, and calls again');
   if (places.has(outcome)) {
     const first = after.spec.initContainers?.[0]?.name === validatorContainer;
-    assert.equal(first, proves(after), 'our container is not first, or is there for nothing');
+    assert.equal(first, proves(after), 'our container is not first, or is there without a profile');
     assert.equal(hasOurs(after), first);
   }
   return after;
@@ -42,7 +42,7 @@ export function assertSettled(after: Pod, last: Answer, ask: (pod: Pod) => Answe
   initContainerFirst('latecomer')(behind);
   const { patch } = ask(behind);
   const move = { op: 'move', from: '/spec/initContainers/1', path: '/spec/initContainers/0' };
-  assert.deepEqual(patch, [move], 'one move is all that is needed behind another init container');
+  assert.deepEqual(patch, [move], 'behind another init container, one move is enough');
 }
 
 function proves({ metadata }: Pod): boolean {
@@ -87,7 +87,7 @@ function assertWarnings(warnings: string[]): void {
   for (const text of warnings) assert.ok([...text].length <= 120, `a long warning: ${text}`);
   const bytes = warnings.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   assert.ok(bytes <= 4096, `${bytes} bytes of warnings`);
-  assert.equal(new Set(warnings).size, warnings.length, 'a warning is told twice');
+  assert.equal(new Set(warnings).size, warnings.length, 'a warning appears twice');
 }
 
 /** Asserts that each operation changes something, and that paths are unique, except for additions to a list's end. */

@@ -19,7 +19,7 @@ export interface CertificateRequest {
   key?: string[];
 }
 
-/** Makes a key and a certificate with openssl, as a user does. */
+/** Makes a key and a certificate with openssl, as a user would. */
 export function certify({
   subject,
   extensions = extensionsOfAuthority,

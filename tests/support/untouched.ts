@@ -15,7 +15,7 @@ const excludedPorts = [
   'traffic.sidecar.istio.io/excludeInboundPorts',
 ];
 
-/** Asserts that only what belongs to cni-gate changed in a pod, and that additions stand after the user's entries. */
+/** Asserts that only what belongs to cni-gate changed in a pod, and that additions come after the user's entries. */
 export function assertUntouched(before: Pod, after: Pod): void {
   const [then, now] = [usersPart(before), usersPart(after)];
   assertKept(then.metadata.labels, now.metadata.labels, 'label');

@@ -131,7 +131,7 @@ export const cases: Record<string, string> = {
 /** Texts that `review` and kubectl read differently, or that only one of them accepts, with the reason. */
 export const deliberate: Record<string, [why: string, text: string]> = {
   'merge behind': ['a key beside it counts, wherever it is', 'x: &x {a: 1, b: 2}\ny:\n  b: 3\n  <<: *x\n'],
-  'comment right behind a comma': ['each version of YAML asks for a space', 'a: [1,#x\n2]\n'],
+  'comment right behind a comma': ['each version of YAML requires a space', 'a: [1,#x\n2]\n'],
   'a colon before a brace': ['it looks like a key, and is a text in kubectl', 'a: {b:1, "c":2, d:}\n'],
   'brackets right behind a key': ['kubectl refuses it', 'a: {b:[ ]}\nc: {d:{e: f}}\n'],
   'closing bracket at column 0': ['it has to be as far right as its key', 'a:\n  b: [\n    one\n]\nc: 1\n'],

@@ -22,12 +22,12 @@ function differences(texts: readonly string[]): (string | undefined)[] {
   return texts.map((text, index) => difference(text, kubernetes[index] ?? { values: [] }, readByUs(text)));
 }
 
-test('what kubectl reads is read with the same values, and what it refuses is refused', () => {
+test('texts that kubectl reads have the same values, and texts that it refuses are refused', () => {
   const found = differences(Object.values(cases)).filter((one) => one !== undefined);
   assert.deepEqual(found, [], found.join('\n'));
 });
 
-test('the known differences are those that are listed', () => {
+test('the differences are those that are listed', () => {
   const found = differences(Object.values(deliberate).map(([, text]) => text));
   const same = Object.keys(deliberate).filter((_, index) => found[index] === undefined);
   assert.deepEqual(same, []);

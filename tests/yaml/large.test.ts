@@ -28,7 +28,7 @@ suite('one List, as kubectl get --all-namespaces --output json prints it', () =>
   for (const output of ['text', 'yaml'])
     test(`3,000 workloads take at most 700 MB: --output ${output}`, (t) => {
       let least = Number.POSITIVE_INFINITY;
-      // on a busy machine the threads of the garbage collector come late, so a second run may need less memory
+      // on a busy machine, the garbage collector's threads run late, so a second run may need less memory
       for (let run = 0; run < 2 && least * 2 ** 20 >= 700e6; run += 1) {
         const { status, stderr, mebibytes } = reviewed(t, 3000, output);
         assert.equal(status, 0, stderr);
@@ -38,7 +38,7 @@ suite('one List, as kubectl get --all-namespaces --output json prints it', () =>
       assert.ok(least * 2 ** 20 < 700e6, `${least} MiB`);
     });
 
-  test('6,000 workloads with too little memory: it ends with an error, not with an abort', (t) => {
+  test('6,000 workloads with too little memory end with an error, not with an abort', (t) => {
     const { status, stderr } = reviewed(t, 6000, 'text', ['--max-old-space-size=128']);
     assert.equal(status, 2, stderr);
     assert.match(stderr, /review accepts [\d.]+ MiB of input in total.*--max-old-space-size/);

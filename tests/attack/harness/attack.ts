@@ -16,13 +16,13 @@ let attackers: ControlGroup | undefined;
 /** How long an attack lasts, in milliseconds. `CNI_GATE_ATTACK_SECONDS` sets another duration. */
 export const duration = 1000 * Number(process.env.CNI_GATE_ATTACK_SECONDS ?? 4);
 
-/** Bytes of memory at most: 80 % of the container's limit. */
+/** The maximum memory use in bytes: 80 % of the container's limit. */
 const mostMemory = 0.8 * containerMemory;
-/** Milliseconds for which the server may be blocked at most. */
+/** The longest time, in milliseconds, for which the server may be blocked. */
 const mostBlocked = 200;
 const innocents = 500;
 
-/** Asserts that the server kept its bounds, and that all ordinary callers got their answers. */
+/** Asserts that the server stayed within its bounds, and that all ordinary callers got their answers. */
 export function assertUnharmed(
   t: TestContext,
   { alive, killed, peak, blocked, starved, samples }: Observed,

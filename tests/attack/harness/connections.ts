@@ -26,7 +26,7 @@ export function send(
   }));
 }
 
-/** Runs `one` again and again until the signal is aborted, with `atOnce` attackers at the same time. */
+/** Runs `one` repeatedly until the signal is aborted, with `atOnce` attackers at the same time. */
 export async function hammer(
   atOnce: number,
   signal: AbortSignal,

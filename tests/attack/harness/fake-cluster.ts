@@ -63,7 +63,10 @@ const ordinary = (): Objects => ({
   [`/api/v1/namespaces/shop/pods/${pendingName}`]: [pendingPod()],
 });
 
-/** Starts a fake API server with the objects of {@link ordinary}. Other lists are empty. @param more lists instead */
+/**
+ * Starts a fake API server with the objects of {@link ordinary}. Other lists are empty. @param more lists that replace
+ * these
+ */
 export async function startFakeCluster(t: TestContext, more: Objects = {}): Promise<HostileCluster> {
   const objects = { ...ordinary(), ...more };
   return startHostileCluster(t, (path) => objects[path] ?? []);

@@ -1,4 +1,4 @@
-/** Observes a server until it is stopped: see observer.ts. */
+/** The observer's process: observes a server until the parent sends `stop`. See observer.ts. */
 import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { exchange } from '../../support/exchange.ts';

@@ -63,7 +63,7 @@ export function beginLoad(t: TestContext, cluster: Cluster, rate: number): Load 
       const one = create().finally(() => underWay.delete(one));
       underWay.add(one);
     }
-    // creations that would exceed the limit are skipped, not made later
+    // creations that would exceed the limit are skipped, not delayed
     if (begun < due) begun = Math.ceil(due);
   }, 10);
   t.after(() => clearInterval(timer));

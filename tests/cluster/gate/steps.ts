@@ -22,7 +22,9 @@ export function stepsIn(cluster: Cluster) {
       ({ status }) => status.phase === 'Running',
     );
 
-  /** Sets whether the agent's pod reads Ready; a `containerID` is one that has just started. kwok changes neither. */
+  /**
+   * Sets the agent's pod Ready or not; `containerID` is that of a container that just started. kwok changes neither.
+   */
   const setReady = async (pod: Pod, ready: boolean, containerID?: string): Promise<void> => {
     const status = ready ? 'True' : 'False';
     const now = new Date().toISOString();

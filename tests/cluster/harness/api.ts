@@ -94,7 +94,7 @@ export class Api {
     }
     const seen =
       last === undefined ? 'Nothing was there.' : `The last seen was ${JSON.stringify(last, null, 2)}`;
-    throw new Error(`${path}: not what was waited for within ${seconds} s: ${found}\n${seen}${failure}`);
+    throw new Error(`${path}: not accepted within ${seconds} s: ${found}\n${seen}${failure}`);
   }
 
   async *watch<T>(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {

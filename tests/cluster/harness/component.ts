@@ -40,10 +40,10 @@ export class Component {
   }
 
   async start(): Promise<void> {
-    if (this.running) throw new Error(`${this.name} runs already`);
+    if (this.running) throw new Error(`${this.name} already runs`);
     const log = openSync(this.#plan.log, 'a');
     const [command, args] = mortal(this.#plan.path, this.#plan.args);
-    // garbage is collected four times less often: control planes take most of the suite's processor time
+    // garbage is collected a quarter as often, because control planes take most of the suite's processor time
     const env = { ...process.env, GOGC: '400' };
     this.#child = spawn(command, args, { stdio: ['ignore', log, log], env });
     closeSync(log);
@@ -60,7 +60,7 @@ export class Component {
     await this.#end('SIGTERM');
   }
 
-  /** Ends the component at once, as a power cut would. */
+  /** Kills the component, as a power cut would. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }

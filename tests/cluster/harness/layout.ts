@@ -11,7 +11,7 @@ export const serviceRange = '10.96.0.0/16';
 export const kubernetesService = '10.96.0.1';
 
 /**
- * The first of a control plane's ports. They are free, because a run has a network of its own. A test file's own control
+ * The first of a control plane's ports. They are free, because a run has its own network. A test file's own control
  * plane runs beside the shared one, and Linux takes ports for outgoing connections from a higher range only.
  */
 const firstPort = process.env[sharedBy] === undefined ? 20_000 : 20_010;

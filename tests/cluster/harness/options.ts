@@ -13,7 +13,7 @@ export type ComponentName = (typeof componentNames)[number];
 export const sharedBy = 'CNI_GATE_SHARED';
 
 export interface ClusterOptions {
-  /** Gives this test file a control plane of its own, so that it may stop components or read all of their records. */
+  /** Gives this test file its own control plane, so that it may stop components or read all of their records. */
   own?: true;
   /**
    * Whether a node's Ready condition and taints follow its heartbeats, as in a real cluster. Without the option,

@@ -32,7 +32,7 @@ export class LoggingProcess {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Waits for a line of the log whose `msg` matches. @param from index of the first line that counts */
+  /** Waits for a log line whose `msg` matches. @param from the index of the first line that counts */
   async logged(what: RegExp, from = 0, seconds = 60): Promise<Record<string, unknown>> {
     const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
     const fail = (why: string): void => {

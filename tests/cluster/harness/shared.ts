@@ -76,5 +76,5 @@ async function clear({ ports, fresh }: Shared): Promise<void> {
     removed += changed;
     await sleep(settled);
   }
-  throw new Error('it does not get empty');
+  throw new Error('something creates objects again and again');
 }

@@ -22,7 +22,7 @@ export function followConfiguration(
         written = metadata.resourceVersion;
       }
     } catch (error) {
-      // the ConfigMap is deleted or the API server is away, so the pods keep their files
+      // the ConfigMap is deleted or the API server is down, so the pods keep their files
       const failure = messageOf(error);
       if (!hasEnded && failure !== told)
         process.stderr.write(`the configuration cannot be read: ${failure}\n`);

@@ -14,7 +14,7 @@ interface Seen extends StoredPod {
 const pods = '/api/v1/namespaces/cni-gate/pods';
 const period = 100;
 
-/** Runs each pod of namespace cni-gate as a process until the pod is deleted, as a kubelet would: for rollouts. */
+/** For rollouts: runs each pod of namespace cni-gate as a process until the pod is deleted, as a kubelet would. */
 export class Kubelet {
   readonly #cluster: Cluster;
   readonly #running = new Map<string, Promise<RunningPod | undefined>>();
@@ -38,7 +38,7 @@ export class Kubelet {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      // the request fails while the API server is away
+      // the request fails while the API server is down
       const { items } = await this.#cluster.api
         .get<{ items: Seen[] }>(pods)
         .catch(() => ({ items: undefined }));

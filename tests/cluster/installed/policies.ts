@@ -49,7 +49,7 @@ export async function installPolicy(
   }, 200);
 }
 
-/** Makes, or changes, a namespace whose pods get this policy. @param facts what the webhook knows of the namespace */
+/** Creates or changes a namespace whose pods get this policy. @param facts what the webhook knows of the namespace */
 export async function governed(
   cluster: Cluster,
   name: string,
@@ -99,7 +99,9 @@ export async function stored(cluster: Cluster, where: string, object: Pod): Prom
   }
 }
 
-/** Exemptions of which the policy's match conditions tell, so that nobody is asked about a pod without a status. */
+/**
+ * Exemptions in the policy's match conditions: for such a pod without a status, neither policy nor webhook is called.
+ */
 const unasked = ['not-opted-in', 'host-network', 'windows', 'opted-out'];
 
 export interface Comparison {

@@ -88,7 +88,7 @@ export function testThatItWorks(cluster: Cluster): void {
     assert.deepEqual(initNames(JSON.parse(shown)), [validatorContainer, 'migrate']);
   });
 
-  test('pods on the host network, and namespaces that did not opt in, see no call at all', async () => {
+  test('pods on the host network, and in namespaces that did not opt in, cause no call', async () => {
     const before = await calls(cluster);
     assert.ok(before > 0, 'the API server counts no calls where there were some');
     await makeNamespace(cluster, 'plain');

@@ -131,7 +131,7 @@ export function startKubelet(cluster: Cluster, namespace: string): Kubelet {
   };
   const running = (async () => {
     while (!stop.signal.aborted) {
-      // the watch ends while the API server is away
+      // the watch ends while the API server is down
       await follow().catch(() => sleep(100));
     }
   })();

@@ -62,7 +62,7 @@ const files = all.toSorted((one, other) => placeOf(one) - placeOf(other));
 const failed = await run(files, Math.min(workers, files.length));
 // if no file passed, the machine cannot run the suite, and a repetition would not help
 if (failed.length > 0 && failed.length < files.length) {
-  console.log(`\n== ${failed.length} files failed, and run once more\n`);
+  console.log(`\n== ${failed.length} files failed, and run again\n`);
   const twice = await run(failed, 1);
   const flaky = failed.filter((file) => !twice.includes(file));
   console.log(`\n== passed only the second time:\n${flaky.join('\n') || 'none'}`);

@@ -35,7 +35,7 @@ const check = (): [string | undefined, number | null] => {
   return [stdout.split('\n')[0], status];
 };
 
-/** Creates pods. Returns how many calls of our webhook these cost. */
+/** Creates pods. Returns how many calls of our webhook they cause. */
 async function create(prefix: string): Promise<number> {
   const before = await calls(cluster);
   for (const at of [0, 1, 2]) {
@@ -47,7 +47,7 @@ async function create(prefix: string): Promise<number> {
 
 const version = async (): Promise<string> => (await api.get<{ gitVersion: string }>('/version')).gitVersion;
 
-test('before: pods are injected by the webhook, and check has nothing to say', async () => {
+test('before: the webhook injects the proof, and check reports no problem', async () => {
   assert.match(await version(), /^v1\.35\./);
   await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
   await bringNetwork(cluster);
@@ -73,7 +73,7 @@ test('after: nothing changes, and check warns that a policy is possible', async 
   );
 });
 
-test('with strict-policies, creations cost no call', async () => {
+test('with strict-policies, creations cause no call', async () => {
   await apply(cluster, 'strict-policies');
   await eventually(async () => assert.equal(await create(`policies-${Date.now()}`), 0));
   await eventually(async () => assert.match(String(check()), /^All \d+ checks passed\.,0$/));

@@ -27,7 +27,7 @@ const withOwnState = 'mount --bind "$1" /var/lib && shift && exec "$@"';
 
 /** How a network calls its plugins. */
 export interface Network {
-  /** Settings of the plugin that makes the pod's interface. */
+  /** Settings of the plugin that creates the pod's interface. */
   main: object;
   /** The destinations of the pod's routes, for a plugin that adds none itself. */
   routes?: string[];

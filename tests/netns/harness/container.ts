@@ -38,9 +38,9 @@ export interface RunningContainer {
 }
 
 /**
- * Starts a program in the pod's network as a kubelet would under Pod Security `restricted`: with its own user, without
- * capabilities and new privileges, and with a read-only root without `/tmp`. Only the seccomp filter of the container
- * runtime is missing.
+ * Starts a program in the pod's network as a kubelet would under Pod Security `restricted`: with its own user, no
+ * capabilities, `no_new_privs`, and a read-only root file system without `/tmp`. Only the seccomp filter of the
+ * container runtime is missing.
  */
 export function startContainer(sandbox: Sandbox, start: ContainerStart): RunningContainer {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-netns-'));
@@ -93,7 +93,7 @@ function watch(child: ChildProcess, log: string): RunningContainer {
   const started = new Promise<void>((resolve, reject) => {
     ready?.on('data', () => resolve());
     child.once('error', reject);
-    child.once('close', () => reject(new Error(`the container was not made:\n${written}`)));
+    child.once('close', () => reject(new Error(`the container was not created:\n${written}`)));
   });
   const ended = new Promise<ContainerEnd>((resolve, reject) => {
     child.once('error', reject);

@@ -13,8 +13,8 @@ interface FieldRef {
 }
 
 /**
- * The environment of a container. Like the kubelet, it resolves downward API fields, and replaces `$(NAME)` by a
- * variable of a Service (`makeEnvironmentVariables`).
+ * The environment of a container. Like the kubelet, it resolves downward API fields, and replaces `$(NAME)` with a
+ * Service's variable (`makeEnvironmentVariables`).
  */
 export function environmentOf(
   container: Container,
@@ -39,7 +39,8 @@ export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {
 }
 
 /**
- * Makes a downward API volume with one file. Like the kubelet, it replaces the link to the file's folder by a rename.
+ * Makes a downward API volume with one file. Like the kubelet, it replaces the link to the file's folder by renaming a
+ * new link.
  * @returns a function that writes the file again
  */
 export function downwardVolume(folder: string, file: string, text: string): (text: string) => void {

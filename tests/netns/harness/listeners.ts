@@ -11,8 +11,8 @@ export interface Listening {
   tcp: number[];
   udp?: number[];
   /**
-   * `silent` reads and sends nothing, `close` closes at once, `banner` sends first, `echo` returns what it receives. A
-   * number is a port of the caller: the listener connects back to it, and joins the two connections.
+   * `silent` reads and sends nothing, `close` closes immediately, `banner` sends first, `echo` returns what it
+   * receives. A number is a port of the caller: the listener connects back to it, and joins the two connections.
    */
   manner: 'silent' | 'close' | 'banner' | 'echo' | number;
 }

@@ -16,7 +16,7 @@ export async function requireMachine(): Promise<void> {
   if (process.platform !== 'linux') refuse('these tests need Linux');
   if (process.getuid?.() !== 0)
     refuse(
-      'these tests make network namespaces and need root (a throw-away machine or container with all capabilities)',
+      'these tests make network namespaces and need root (a disposable machine, or a container with all capabilities)',
       'As another user: sudo --preserve-env env "PATH=$PATH" npm run suite netns',
     );
   const found = await Promise.all(commands.map(exists));

@@ -92,7 +92,7 @@ export function injected(
   assert.equal(
     container?.name,
     validatorContainer,
-    `the webhook put nothing into the pod: ${decision.reason}`,
+    `the webhook injected nothing into the pod: ${decision.reason}`,
   );
   return { pod, container };
 }

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 
 /**
- * Connects to the targets in its argument again and again. At the end of its standard input, or after `count`
- * connections, prints how often each result came, and the most in a row without a connection. With `keep`, the
- * connections stay open.
+ * Connects to the target in its argument repeatedly. At the end of its standard input, or after `count` attempts,
+ * prints the number of attempts with each result, and the longest run of attempts without a connection. With `keep`,
+ * the connections stay open.
  */
 interface Target {
   host: string;
@@ -43,7 +43,7 @@ const dial = (): void => {
     if (socket.listenerCount('connect') > 0) tell(error.code ?? '');
   });
 };
-// several at once, because a timer comes at most every millisecond
+// several at a time, because a timer fires at most every millisecond
 setInterval(() => {
   for (let index = 0; index < (every < 1 ? 1 / every : 1); index++) dial();
 }, every);

@@ -19,7 +19,7 @@ const imageUser = 64_532;
 
 /** How the start differs from a start by webhook and kubelet. */
 export interface ProofOptions {
-  /** A user ID that replaces the container's, as if a policy had overwritten it. */
+  /** A user and group ID that replaces the container's, as if a policy had overwritten them. */
   user?: number;
   podIPs?: string[];
   /** The annotation `network-status` at the start of the container. */
@@ -109,7 +109,7 @@ export function startProof(
   };
 }
 
-/** The user and group as the kubelet sets them: a user without a group gets group 0. */
+/** The user and group as the kubelet sets them: a user without a group gets group 0, except the image's user. */
 function identityOf(
   pod: Pod,
   container: Container,

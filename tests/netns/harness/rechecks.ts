@@ -19,7 +19,7 @@ export const everySecond: Continuous = { port: ports.readiness, interval: '1s', 
 const longest = 12_000;
 
 const timeout = '10s';
-/** The profiles of the tests, which builtin ones are combined with. */
+/** The tests' own profiles, which are combined with built-in ones. */
 export const configuration = configurationOf({
   profiles: [
     { name: 'seen', proof: { witness: 'kubelet' } },
@@ -86,7 +86,7 @@ export function isOpen(running: RunningProof, port = ports.readiness): boolean {
   );
 }
 
-/** Whether the program makes a recheck now, and not rests. */
+/** Whether the program is making a recheck, instead of resting. */
 export const isRechecking = (running: RunningProof): boolean =>
   readFileSync(`/proc/${running.pid()}/cmdline`, 'utf8').split('\0')[1] === 'recheck';
 
@@ -111,6 +111,6 @@ export async function staysOpen(running: RunningProof, milliseconds: number): Pr
   assert.doesNotMatch(running.log(), /network lost/);
 }
 
-/** Processor time of a process in milliseconds, which goes on when it becomes another program. */
+/** Processor time of a process in milliseconds, including that before it became another program. */
 export const processorTime = (running: RunningProof): number =>
   Number(readFileSync(`/proc/${running.pid()}/schedstat`, 'utf8').split(' ')[0]) / 1e6;

@@ -9,7 +9,7 @@ import { linkLines, podLines, type Shape } from './shape.ts';
 
 const usual: Shape = { families: 'dual', gateway: 'on-subnet', defaultRoute: true };
 
-/** Disables duplicate address detection, so that new addresses can be used at once. */
+/** Disables duplicate address detection, so that new addresses can be used immediately. */
 const withoutDuplicateDetection =
   'echo 0 | tee /proc/sys/net/ipv6/conf/all/accept_dad /proc/sys/net/ipv6/conf/default/accept_dad';
 

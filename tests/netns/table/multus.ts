@@ -40,7 +40,7 @@ export const multusCells: Cells = {
     pod: { limits: { 'intel.com/intel_sriov_dpdk': '1' } },
     options: { networkStatus: right },
   },
-  // Multus omits a network whose plugin makes no interface, such as Istio's
+  // Multus omits a network whose plugin creates no interface, such as Istio's
   'network-status omits the network, no interface': { options: { networkStatus: notListed } },
   'network without addresses, network-status confirms it': {
     before: [addSecondInterface({})],

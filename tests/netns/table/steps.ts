@@ -110,7 +110,7 @@ export const ownTarget: Step = async (sandbox) => {
   await sandbox.ip('pod', ...addresses.map((address) => `addr add ${address} dev eth0`));
 };
 
-/** A rule replaces the source address of every packet by that of the outgoing interface, also on `lo`. */
+/** A rule replaces the source address of every packet with that of the outgoing interface, also on `lo`. */
 export const masquerade: Step = async (sandbox) => {
   const rules = `table inet masquerading {
     chain out { type nat hook postrouting priority 100; masquerade; }

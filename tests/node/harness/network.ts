@@ -35,8 +35,8 @@ export const primaryChain = {
 
 /**
  * Gives the run's network namespace the node's address, and a default route that drops packets: as in most clusters, a
- * connection to an unused address gets no answer. Pods reach the API server by its Service, as with
- * kube-proxy, so the API server has to listen on all addresses: see {@link forNodes}.
+ * connection to an unused address gets no answer. Pods reach the API server through its Service, as with kube-proxy, so
+ * the API server has to listen on all addresses: see {@link forNodes}.
  */
 export async function makeNetwork(cluster: Cluster): Promise<void> {
   await run('ip', ['address', 'replace', `${nodeAddress}/32`, 'dev', 'lo']);

@@ -57,7 +57,10 @@ export class RealNode {
     mkdirSync(join(this.disk, 'run'));
   }
 
-  /** Sets up a node with an empty chain, and boots it. @param images all images of its pods: nothing is pulled */
+  /**
+   * Sets up a node with only the primary network's plugin in its chain, and boots it. @param images all images of its
+   * pods: nothing is pulled
+   */
   static async start(cluster: Cluster, name: string, images: Image[]): Promise<RealNode> {
     const node = new RealNode(cluster, name);
     const [user, serving] = await Promise.all([
@@ -102,7 +105,7 @@ export class RealNode {
 
   /** Boots the node, and waits until the API server shows it Ready with the new boot ID. */
   async boot(): Promise<void> {
-    if (this.#process !== undefined) throw new Error(`${this.name} is on already`);
+    if (this.#process !== undefined) throw new Error(`${this.name} is already on`);
     this.#bootId = randomUUID();
     this.write('boot_id', `${this.#bootId}\n`);
     // each boot begins with the primary network's chain, without plugins that were added to it
@@ -116,14 +119,14 @@ export class RealNode {
     closeSync(output);
     this.#process = child;
     const failed = once(child, 'exit').then(() => {
-      throw new Error(`${this.name} went off by itself:\n${readFileSync(log, 'utf8')}`);
+      throw new Error(`${this.name} shut down unexpectedly:\n${readFileSync(log, 'utf8')}`);
     });
     // the process also ends at a later power cut
     failed.catch(() => {});
     await Promise.race([failed, this.#ready()]);
   }
 
-  /** Ends everything on the node at once. */
+  /** Kills everything on the node. */
   async powerCut(): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;

@@ -16,7 +16,7 @@ export class Times {
   median(what: string): number {
     const taken = this.#taken.get(what)?.toSorted((a, b) => a - b) ?? [];
     const median = taken[Math.floor(taken.length / 2)];
-    if (median === undefined) throw new Error(`no time was taken of: ${what}`);
+    if (median === undefined) throw new Error(`no time was recorded for: ${what}`);
     return median;
   }
 

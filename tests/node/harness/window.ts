@@ -57,7 +57,7 @@ export const refusalsIn = ({ pods }: Writes, { opened, closed }: Window): PodWri
 /**
  * The pods that were bound while the window was open. Bindings that were already in progress when it opened are listed
  * separately, as `underWay`: the API server calls the gate before it writes the binding, so the gate cannot know of a
- * reboot in between. Such pods were made before the window opened, and bound before the first refusal was reported.
+ * reboot in between. Such pods were created before the window opened, and bound before the first refusal was reported.
  *
  * @param refused the version at which the first refusal was reported
  */

@@ -8,7 +8,7 @@ const elsewhere = process.env.ELSEWHERE ?? '';
 
 createServer((request, response) => {
   if (request.url !== '/who') return response.end('ready');
-  // a new connection for each call, because an existing connection would follow the rules from when it was made
+  // a new connection for each call, because an existing connection would follow the rules from when it was opened
   get(elsewhere, { agent: false }, (answer) => answer.pipe(response)).on('error', (error) =>
     response.writeHead(502).end(error.message),
   );

@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { foreign, profileLabel, statusAnnotation } from '../../../webhook/lib/names.ts';
 import { builtInNames } from '../configurations.ts';
 
-/** Keys that JavaScript or JSON Pointer treat in a special way, and some ordinary keys. */
+/** Keys that JavaScript or JSON Pointer treat specially, and some ordinary keys. */
 const nastyKeys = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'length', '', '0', '-'],
   ...['a/b~c', '~0', '~1', 'a~1b', 'cni-gate.io~1profile', 'app.kubernetes.io/name', 'ключ', '钥匙'],

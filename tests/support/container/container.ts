@@ -7,7 +7,7 @@ const enter = fileURLToPath(new URL('./enter.sh', import.meta.url));
 const namespaces = ['--mount', '--pid', '--fork', '--kill-child'];
 
 export interface Container {
-  /** The root file system. Mount points that are missing are made in it. */
+  /** The root file system. Missing mount points are created in it. */
   root: string;
   uid: number;
   writable?: boolean;

@@ -97,7 +97,7 @@ suite('decodePodRequest', () => {
     }
   });
 
-  test('fields of the request win over fields of the pod', () => {
+  test('fields of the request take precedence over fields of the pod', () => {
     const named = { metadata: { name: 'own', namespace: 'lab' }, spec: pod.spec };
     const first = decodePodRequest(reviewOf(named, { name: 'asked', dryRun: true }));
     assert.deepEqual(
@@ -169,7 +169,7 @@ suite('names in a request of /gate', () => {
     }
   });
 
-  test('the message has the field, the expected and the actual value, and is short', () => {
+  test('the message names the field, the expected and the actual value, and is short', () => {
     const message =
       'request.object.target.name should be the name of a node (an RFC 1123 subdomain), is ".."';
     assert.throws(() => decodePlacement(bindingOf({}, '..')), { ...wrong, message });
@@ -215,7 +215,7 @@ suite('names in a request of /mutate', () => {
     assert.ok(decodePodRequest(review({ name: 'x'.repeat(1_000_000) })).name.length <= 512);
   });
 
-  test('texts of the request are bounded in the log', () => {
+  test("the length of the request's texts is limited in the log", () => {
     for (const field of ['operation', 'subResource'])
       assert.throws(() => decodePodRequest(review({ [field]: 'x'.repeat(254) })), {
         code: 'CNI_GATE_REVIEW_INVALID',

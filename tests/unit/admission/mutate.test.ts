@@ -52,7 +52,7 @@ suite('mutate', () => {
     assert.equal(auditAnnotations?.reason, 'host-network');
   });
 
-  test('an error of the source is reported; a defect is not treated as an answer', () => {
+  test('a failed lookup is reported; a defect is not treated as an answer', () => {
     const reported = answer(fails(new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', 'no namespace "shop"')));
     assert.equal(reported.allowed, false);
     assert.equal(reported.status?.message, 'no namespace "shop" (CNI_GATE_NAMESPACE_UNKNOWN)');
@@ -108,7 +108,7 @@ test('120 characters are unchanged, 121 are cut, and a character of four bytes c
   assert.deepEqual(fitWarnings(['🚚'.repeat(121)]), [cut]);
 });
 
-test('an error code at the end survives, whatever is cut before it', () => {
+test('an error code at the end is kept, whatever is cut before it', () => {
   for (const code of Object.keys(errorCodes)) {
     const [text = ''] = fitWarnings([`${'🚚'.repeat(120)}: what is wrong (${code})`]);
     assert.equal([...text].length, 120);
@@ -126,7 +126,7 @@ test('equal warnings appear once, even if only the cut texts are equal', () => {
   assert.equal(fitWarnings([`${'x'.repeat(130)}1`, `${'x'.repeat(130)}2`]).length, 1);
 });
 
-test('past 30 warnings the rest is counted', () => {
+test('from 30 warnings on, the rest is counted', () => {
   const all = Array.from({ length: 100 }, (_, index) => `${index}`);
   assert.deepEqual(fitWarnings(all), [...all.slice(0, 30), 'and 70 more warnings']);
 });

@@ -44,7 +44,7 @@ suite('what is issued', () => {
     return `${stdout}${stderr}`;
   }
 
-  test('openssl accepts it by the authority, for a server, by each name, and refuses it otherwise', () => {
+  test('openssl accepts it with the authority, for a server, under each name, and refuses it otherwise', () => {
     const { certificate } = serving;
     const trusted = stranger.certificate + authority.certificate;
     const forServers = ['-purpose', 'sslserver'];
@@ -66,7 +66,7 @@ suite('what is issued', () => {
 
   test('an authority lasts beyond 2049; what it signs lasts the given days, but not longer than the authority', () => {
     const { validFromDate, validToDate } = new X509Certificate(authority.certificate);
-    // from 2050 on, certificates encode dates in another way
+    // from 2050 on, certificates encode dates differently
     assert.deepEqual([validFromDate, validToDate], [later(-5 / 1440), later(365 * 30)]);
     const leaf = new X509Certificate(serving.certificate);
     assert.deepEqual([leaf.validFromDate, leaf.validToDate], [serving.notBefore, serving.notAfter]);
@@ -83,7 +83,7 @@ suite('what is issued', () => {
         () => issue(signer, later(0.01)),
         refusal('CNI_GATE_TLS_PAIR', /^The authority cannot sign: /),
       );
-    // the authority's name is not ASCII, and is encoded in another way than in our own authorities
+    // the authority's name is not ASCII, and is encoded differently than in our own authorities
     const own = certify({ subject: '/C=DE/CN=Größe' });
     const { certificate } = issue(own, new Date());
     assert.match(opensslSays(certificate, own.certificate), /: OK\n$/);
@@ -92,7 +92,7 @@ suite('what is issued', () => {
   const issuedFor = (names: string[]): string[] =>
     namesIn(new X509Certificate(issueServing(authority, { names, days: 1, now }).certificate).subjectAltName);
 
-  test('DNS names and addresses are spelled in one way, and kept once; others are refused', () => {
+  test('DNS names and addresses are normalized and deduplicated; other names are refused', () => {
     const given = ['CNI-gate.ns.svc', 'cni-gate.ns.svc', 'localhost', '192.0.2.1', '2001:DB8:0::1'];
     const labels = ['a', 'b', 'c'].map((letter) => letter.repeat(63));
     const longest = [...labels, 'd'.repeat(61)].join('.');
@@ -108,7 +108,7 @@ suite('what is issued', () => {
       assert.throws(() => issuedFor(['localhost', name]), refusal('CNI_GATE_USAGE', /is neither/), name);
   });
 
-  test('a name inside a value of another kind is not read as a name', () => {
+  test('a name within a value of another type is not read as a name', () => {
     const line =
       'DNS:a.example, IP Address:192.0.2.1, URI:https://c.example, IP Address:2001:DB8:0:0:0:0:0:1';
     assert.deepEqual(namesIn(`${line}, DNS:d`), ['a.example', '192.0.2.1', '2001:db8::1', 'd']);
@@ -124,7 +124,7 @@ suite('a pair of certificate and key', () => {
   const sec1 = createPrivateKey(key).export({ type: 'sec1', format: 'pem' }) as string;
   const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
 
-  test('is accepted in each form that openssl writes; of a chain the first certificate counts', () => {
+  test('is accepted in each form that openssl writes; the first certificate of a chain counts', () => {
     for (const form of [key, sec1, parameters + sec1]) {
       const facts = checkPair(certificate + authority.certificate, form, now);
       assert.deepEqual(facts, { notBefore, notAfter, names });
@@ -137,7 +137,7 @@ suite('a pair of certificate and key', () => {
     assert.throws(() => checkPair(certificate, key, at), refusal(`CNI_GATE_TLS_${code}`, message));
   }
 
-  test('is refused if they do not belong together, which a TLS server accepts', () => {
+  test('is refused if they do not belong together, although a TLS server accepts them', () => {
     refused(authority.certificate + certificate, key, 'PAIR', /own certificate must come first/);
     refused(certificate, rsa.key, 'PAIR', /kind rsa, does not belong .* a key of kind ec/);
     refused(rsa.certificate, key, 'PAIR', /kind ec, does not belong .* a key of kind rsa/);
@@ -211,7 +211,7 @@ suite('a certificate by a caBundle', () => {
   ];
   const cases: Case[] = [
     ['is accepted by the authority that signed it', leaf, own],
-    ['is accepted by that authority beside another', leaf, stranger.certificate + own],
+    ['is accepted by that authority in a bundle with another', leaf, stranger.certificate + own],
     ['is accepted by itself in the bundle', leaf, leaf],
     ['is accepted over intermediates', chain, own],
     ['is accepted over intermediates in any order', deep + upper.certificate + lower.certificate, own],
@@ -223,7 +223,7 @@ suite('a certificate by a caBundle', () => {
     ['is refused without a caBundle', leaf, undefined, /^there is no caBundle$/],
     ['is refused by an empty caBundle', leaf, ' \n', /^there is no caBundle$/],
     ['is refused by a caBundle that is not PEM', leaf, 'hello', /^the caBundle cannot be read: /],
-    ['is refused where there is none', '', own, /^the certificate cannot be read: /],
+    ['is refused if there is none', '', own, /^the certificate cannot be read: /],
     ['is refused after its period', leaf, own, /in force from .* only$/, later(91)],
     ['is refused before its period', leaf, own, /in force from .* only$/, later(-1)],
     ['is refused if only its common name fits', nameless.certificate, own, /is for no name, not for/],

@@ -46,7 +46,7 @@ async function stored(t: TestContext) {
   return { asked: api.asked, shared: sharedObjects(api.client, objects) };
 }
 
-test('a Secret is replaced in the version that was read; what is not ours in it stays', async (t) => {
+test('a Secret is replaced in the version that was read; what is not ours stays', async (t) => {
   const { asked, shared } = await stored(t);
   await shared.write({ 'tls.crt': 'new' }, await shared.secret());
   const { method, path, body = '' } = asked[1] ?? {};

@@ -55,7 +55,7 @@ suite('a replica', () => {
 
   afterEach(() => mock.restoreAll());
 
-  test('a configuration that may not be patched is reported, and the other is patched all the same', async () => {
+  test('a configuration that may not be patched is reported, and the other one is still patched', async () => {
     for (const name of [one, other]) world.bundles.set(name, undefined);
     const { trust } = world.shared;
     instead = {
@@ -70,11 +70,11 @@ suite('a replica', () => {
     const bundles = [one, other].map((name) => world.bundles.get(name));
     assert.deepEqual(bundles, [undefined, bundleOf(state)]);
     reported.splice(0);
-    assert.equal(await reconciler.reconcile(), 'done', 'it waits for its time, as after any failure');
+    assert.equal(await reconciler.reconcile(), 'done', 'it is retried after a pause, as after any failure');
     assert.deepEqual(reported, [`${one} CNI_GATE_CA_BUNDLE`, 'state']);
   });
 
-  test('an object that was changed since it was read is read again, which is no failure', async () => {
+  test('an object that has changed since it was read is read again, which is no failure', async () => {
     world.bundles.set(one, undefined);
     instead = { trust: () => Promise.reject(conflict), write: () => Promise.reject(conflict) };
     assert.equal(await reconciler.reconcile(), 'again');
@@ -114,7 +114,7 @@ suite('a replica', () => {
     return ((reconciler.leaf?.notAfter.getTime() ?? 0) - world.now().getTime()) / day;
   }
 
-  test('the serving certificate is for the names, and is renewed at two thirds of its life without a write', async () => {
+  test('the serving certificate has the names, and is renewed at two thirds of its life without a write', async () => {
     const { certificate } = reconciler.leaf ?? assert.fail();
     assert.ok(new X509Certificate(certificate).checkHost('x.svc'));
     const written = world.secret;
@@ -126,7 +126,7 @@ suite('a replica', () => {
     assert.equal(await validAfter(-3), 7, 'it is not valid yet by a clock that was set back');
   });
 
-  test('a configuration that cannot be read holds the rotation, and does not start the overlap again', async () => {
+  test('a configuration that cannot be read stops the rotation, and does not restart the overlap', async () => {
     const next = newAuthority(365, world.now());
     world.monotonicNow += 700;
     world.setSecret(secretData({ ...state, next }));
@@ -153,7 +153,7 @@ suite('a replica', () => {
     assert.equal(reconciler.leaf?.signedBy, next.fingerprint);
   });
 
-  test('a clock that is wrong until the API server answers replaces no authority', async () => {
+  test('a clock that is wrong until the API server answers does not replace the authority', async () => {
     let skew = -400 * day;
     instead = {
       now: () => new Date(world.now().getTime() + skew),
@@ -166,7 +166,7 @@ suite('a replica', () => {
     assert.deepEqual(reported, ['state']);
   });
 
-  test('a replica serves nothing by an authority that another replica did not let it write', async () => {
+  test('a replica serves no certificate of an authority that it could not write', async () => {
     world.setSecret(undefined);
     instead = { write: () => Promise.reject(conflict) };
     const late = replica();
@@ -186,7 +186,7 @@ suite('a replica', () => {
     assert.equal(world.bundles.get(one), bundleOf(newer));
   });
 
-  test('a replica restores no authority if what it signed has expired: others may have dropped it', async () => {
+  test('a replica does not restore an authority whose certificates have expired', async () => {
     world.monotonicNow += 7.1 * day;
     world.setSecret(undefined);
     await reconciler.reconcile();

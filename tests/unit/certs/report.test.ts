@@ -8,7 +8,7 @@ for (const [skew, sentence] of [
   [30.6, "the clock of this machine is 31 s behind the API server's"],
   [-31, "the clock of this machine is 31 s ahead of the API server's"],
 ] as const) {
-  test(`a clock is reported while it is wrong by ${skew} s, once`, async () => {
+  test(`a clock that is wrong by ${skew} s is reported once`, async () => {
     const lines: string[] = [];
     const add = (_facts: object, text: string): void => void lines.push(text.replace(/, which.*/, ''));
     const [registry, client] = [new Registry(), { clockSkew: skew * 1000 }];

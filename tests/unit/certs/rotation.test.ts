@@ -51,7 +51,7 @@ suite('by the calendar', () => {
     assert.equal(step(begun, { now: later(245) }), 'none');
   });
 
-  test('the next authority signs once it was trusted for the overlap, and not before', () => {
+  test('the next authority signs only after it has been trusted for the overlap', () => {
     const begun = begunAt(first, began);
     assert.ok(bundleOf(begun).includes(begun.next?.certificate ?? 'none'), 'trusted from now on');
     assert.equal(step(begun, { trustedFor: 999 }), 'none');
@@ -63,7 +63,7 @@ suite('by the calendar', () => {
     assert.ok(!stored.includes(JSON.stringify(first.authority.key).slice(1, -1)), 'its key is deleted');
   });
 
-  test('a next authority that is not in force, as after a clock was wrong, is dropped and never signs', () => {
+  test('a next authority that is not valid now, as after a clock was wrong, is dropped and never signs', () => {
     const early = begunAt(first, later(100));
     assert.equal(step(early, { trustedFor: 1000 }), 'drop');
     assert.deepEqual(plan(early).state, { ...first, next: undefined, previous: [] });
@@ -72,7 +72,7 @@ suite('by the calendar', () => {
     assert.equal(step(ahead, { trustedFor: 1000 }), 'none', "a user's clock was ahead by minutes");
   });
 
-  test('previous authorities are trusted until they expire, after a second rotation as well', () => {
+  test('previous authorities are trusted until they expire, even after a second rotation', () => {
     const second = rotated(first, later(1));
     const third = rotated(second, later(200));
     assert.equal(
@@ -89,7 +89,7 @@ suite('by the calendar', () => {
 });
 
 suite('what a replica remembers', () => {
-  test('is written back if the Secret is deleted; without memory there is a new authority, and no fault', () => {
+  test('is restored if the Secret is deleted; without memory, a new authority is created, which is no fault', () => {
     assert.equal(step(undefined, { remembered: first }), 'restore');
     assert.equal(reason(undefined, { remembered: first }), 'missing');
     assert.equal(step(undefined), 'create');
@@ -100,19 +100,19 @@ suite('what a replica remembers', () => {
     );
   });
 
-  test('is written back over an older authority that it does not follow, and never over a newer one', () => {
+  test('is restored over an older authority that did not follow it, and never over a newer one', () => {
     const newer = { authority: newAuthority(365, later(0.01)) };
     assert.equal(step(first, { remembered: newer }), 'restore');
     assert.equal(reason(first, { remembered: newer }), 'rolled-back');
     assert.equal(step(newer, { remembered: first }), 'none');
-    assert.equal(step(other, { remembered: first }), 'none', 'of the same second');
+    assert.equal(step(other, { remembered: first }), 'none', 'created in the same second');
     const behind = { authority: newAuthority(365, later(-0.01)), previous: [first.authority] };
-    assert.equal(step(behind, { remembered: first }), 'none', 'it follows, though its clock was behind');
+    assert.equal(step(behind, { remembered: first }), 'none', 'it follows, although its clock was behind');
   });
 });
 
 suite('a damaged Secret', () => {
-  test('in a part is repaired as a whole', () => {
+  test('in any part is repaired as a whole', () => {
     for (const [data, expected] of [
       [{ 'next.crt': 'x', 'next.key': 'y' }, 'unreadable'],
       [{ 'previous.crt': 'x' }, 'unreadable'],
@@ -146,7 +146,7 @@ test('the time of trust counts from the first observation in which every caBundl
     assert.equal(measureTrust(begin, authority, configurations, 200)?.since, since);
 });
 
-test('what is wrong with a caBundle has a name; its order does not matter', () => {
+test('each fault of a caBundle has a name; its order does not matter', () => {
   const [one, two] = [first, other].map(({ authority }) => authority.certificate) as [string, string];
   const { certificate } = issueServing(first.authority, { names: ['x.svc'], days: 1, now: began });
   assert.equal(bundleFault(one + two, two + one), undefined);

@@ -94,7 +94,7 @@ test('kubeconfig: a plugin runs again after its token was rejected', async (t) =
   assert.equal(await token(), 'Bearer xx');
 });
 
-test('the error of a kubeconfig that is not YAML shows nothing of its lines: they may have a token', (t) => {
+test('the error of a kubeconfig that is not YAML shows nothing of its lines, which may contain a token', (t) => {
   const path = folder(t, { config: 'users: [{name: u, user: {token: s3cr3t\u001b[2J}}\nmore: x\n' });
   assert.throws(
     () => fromKubeconfig(join(path, 'config')),
@@ -116,7 +116,7 @@ clusters: [{name: a, cluster: {server: "https://a:6443"}}, {name: b, cluster: {s
 users: [{name: u, user: {token: abc}}]
 `;
 
-test('a kubeconfig that cannot be used is an error that names the file, and the contexts that it has', (t) => {
+test('a kubeconfig that cannot be used is an error that names the file and its contexts', (t) => {
   const path = folder(t, { config: contexts, empty: '{}', broken: ':\n  - {' });
   for (const [name, context, text] of [
     ['missing', undefined, /cannot use kubeconfig .*missing: ENOENT/],

@@ -153,7 +153,7 @@ test('an answer that is not from an API server is reported as unreachable', asyn
   }
 });
 
-test('after a time-out no idle connection is used again', async (t) => {
+test('after a time-out, no idle connection is reused', async (t) => {
   const sockets = new Set<unknown>();
   const api = await startFakeApi(t, ({ path }, response) => {
     if (path === '/silent') return;
@@ -168,10 +168,10 @@ test('after a time-out no idle connection is used again', async (t) => {
   await slow;
   await assert.rejects(silent, /no byte/);
   await api.client.request('GET', '/version');
-  assert.equal(sockets.size, 2, 'the last one came over a new connection');
+  assert.equal(sockets.size, 2, 'the last request came over a new connection');
 });
 
-test('a GET whose kept connection the server closed is sent once more, over a new one', async (t) => {
+test('a GET over an idle connection that the server closed is sent once more, over a new one', async (t) => {
   const api = await startFakeApi(t, ({ path }, response) => {
     if (path === '/closed') response.destroy();
     else json(response, 200, {});
@@ -186,7 +186,7 @@ test('a GET whose kept connection the server closed is sent once more, over a ne
   api.closeConnections();
   await get('/c');
   assert.deepEqual(asked(), ['GET /a', 'GET /b', 'GET /c']);
-  // a request over a kept connection is sent twice if the server closes the connection, but not more often
+  // a request over a reused connection is sent twice if the server closes the connection, but not more often
   await assert.rejects(get('/closed'), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ECONNRESET/));
   assert.deepEqual(asked(), ['GET /closed', 'GET /closed']);
   await get('/d');

@@ -127,7 +127,7 @@ for (const [line, reason] of [
   ['{"type":"BOOKMARK","object":{"metadata":null}}', 'failed'],
   ['{"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}}', 'expired'],
 ]) {
-  test(`after ${line} earlier events stay, and everything is listed again`, async (t) => {
+  test(`after ${line}, earlier events stay, and everything is listed again`, async (t) => {
     const run = await informing(
       t,
       listing(listOf('5', [namespace('a', '1')]), (_asked, response, nth) => {
@@ -160,15 +160,15 @@ async function failing(t: TestContext, count: number, answer: (response: Respons
   };
 }
 
-test('after four failures without an answer everything is listed again; the waits grow all the same', async (t) => {
+test('after four failures without an answer, everything is listed again, and the waits still grow', async (t) => {
   const cut = (response: Response): unknown => response.destroy();
   const { waits, next } = await failing(t, 6, cut);
-  // the client sends the first watch twice, because it uses the connection that was kept since the list
+  // the client sends the first watch twice, because it reuses the connection of the list
   assert.deepEqual(next, ['watch', 'watch', 'watch', 'watch', 'list']);
   assert.deepEqual(waits, [0.5, 1, 2, 2, 0, 2]);
 });
 
-test('a busy API server gets no lists in place of watches', async (t) => {
+test('a busy API server gets no lists instead of watches', async (t) => {
   const busy = (response: Response): unknown => json(response, 429, 'no');
   const { next } = await failing(t, 6, busy);
   assert.deepEqual(new Set(next), new Set(['watch']));

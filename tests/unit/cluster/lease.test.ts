@@ -24,17 +24,17 @@ suite('whether a replica may hold the Lease', () => {
     ['it is ours', seen(lease({ holderIdentity: 'a', leaseDurationSeconds: 15 })), 0, true],
     ['its holder released it', seen(lease({ holderIdentity: '', leaseDurationSeconds: 1 })), 0, true],
     ['it has no spec', seen({ metadata: {} }), 0, true],
-    ['it is held, however old its times are by the wall clock', seen(theirs), 15_000, false],
+    ['another holds it, however old its times are by the wall clock', seen(theirs), 15_000, false],
     ['it was not renewed for its duration', seen(theirs), 15_001, true],
-    ['it was seen to change since', seen(theirs, 10_000), 24_000, false],
-    ['it was not renewed for a minute, whatever its duration says', seen(forged), 60_001, true],
+    ['it has changed since', seen(theirs, 10_000), 24_000, false],
+    ['it was not renewed for a minute, whatever its duration is', seen(forged), 60_001, true],
     ['it was renewed within the minute', seen(forged), 60_000, false],
   ];
   for (const [what, observation, now, may] of cases) {
     test(what, () => assert.equal(mayHold(observation, 'a', now), may));
   }
 
-  test('it counts from when it was first seen as it is', () => {
+  test('the time counts from when this version was first seen', () => {
     const first = observe(undefined, theirs, 100);
     assert.equal(observe(first, theirs, 900).since, 100);
     assert.equal(observe(first, lease({ holderIdentity: 'b' }, '2'), 900).since, 900);

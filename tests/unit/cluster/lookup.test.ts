@@ -41,14 +41,14 @@ const codesOf = (settled: PromiseSettledResult<unknown>[]): unknown[] =>
   settled.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
 
 suite('requests to the API server for single objects', () => {
-  test('a hundred pods of one namespace ask once', async (t) => {
+  test('a hundred pods of one namespace cause one request', async (t) => {
     const { api, ask, results } = await lookup(t, found);
     const answers = await Promise.all(Array.from({ length: 100 }, () => ask('a')));
     for (const answer of answers) assert.deepEqual(answer, { labels });
     assert.deepEqual([api.asked.length, results], [1, ['found']]);
   });
 
-  test('an answer is remembered briefly, also that there is no such object', async (t) => {
+  test('an answer is remembered briefly, even if the object does not exist', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { api, ask, results } = await lookup(t, absent);
     for (let round = 0; round < 3; round += 1) assert.equal(await ask('a'), undefined);
@@ -68,7 +68,7 @@ suite('requests to the API server for single objects', () => {
     assert.deepEqual(results, ['failed', 'found']);
   });
 
-  test('made-up names cause a burst of requests at most; the others are refused', async (t) => {
+  test('invented names cause at most a burst of requests; the others are refused', async (t) => {
     const { api, ask, count } = await lookup(t, absent, { perSecond: 0.001, burst: 5 });
     const settled = await Promise.allSettled(names(300).map(ask));
     assert.deepEqual([api.asked.length, count('limited')], [5, 295]);
@@ -76,7 +76,7 @@ suite('requests to the API server for single objects', () => {
     await assert.rejects(ask('one-more'), { message: /^cannot get namespaces one-more: too many/ });
   });
 
-  test('a burst as the scheduler sends it is answered, with a limited number in flight', async (t) => {
+  test('a burst like those of the scheduler is answered, with a limited number in flight', async (t) => {
     let [inFlight, most] = [0, 0];
     const { api, ask, count } = await lookup(t, (asked, response) => {
       inFlight += 1;
@@ -91,14 +91,14 @@ suite('requests to the API server for single objects', () => {
     assert.ok(most <= defaultLimits.inFlight, `${most} at a time`);
   });
 
-  test('a request that is not sent within its bound is refused', async (t) => {
+  test('a request that cannot be sent within the time limit is refused', async (t) => {
     const { ask, count } = await lookup(t, silent, { inFlight: 1, bound: 300 });
     const settled = await Promise.allSettled(names(5).map(ask));
     assert.ok(count('limited') >= 3, 'some are refused');
     assert.equal(codesOf(settled).length, 5);
   });
 
-  test('no answer, or one that comes byte by byte, is an error within the bound', async (t) => {
+  test('no answer, or one that arrives byte by byte, is an error within the time limit', async (t) => {
     const sockets = new Set<unknown>();
     const { api, ask } = await lookup(
       t,
@@ -117,10 +117,10 @@ suite('requests to the API server for single objects', () => {
     const message = 'cannot get namespaces slow: no answer from the API server within 200 ms';
     await assert.rejects(ask('slow'), { code, message });
     assert.deepEqual(await ask('found'), { labels });
-    assert.deepEqual([api.asked.length, sockets.size], [5, 4], 'a connection from before is not used again');
+    assert.deepEqual([api.asked.length, sockets.size], [5, 4], 'an earlier connection is not reused');
   });
 
-  test('an object over the limit is not read, and not asked for again', async (t) => {
+  test('an object over the limit is not read, and not requested again', async (t) => {
     const { api, ask } = await lookup(t, (_asked, response) => {
       json(response, 200, { metadata: { name: 'a' }, spec: 'x'.repeat(objectBytes) });
     });

@@ -11,7 +11,7 @@ const entry = (key: string, resourceVersion: string, uid = `uid-${key}`) => ({
   object: `${key}@${resourceVersion}`,
 });
 
-test('a list reports the changes that no event reported', () => {
+test('a list reports the changes that no event has reported', () => {
   const store = new Store<string>();
   for (const key of ['same', 'changed', 'gone']) store.put(entry(key, '1'));
   store.put(entry('again', '1', 'one'));
@@ -20,7 +20,11 @@ test('a list reports the changes that no event reported', () => {
   listed.put(entry('changed', '2'));
   listed.put(entry('again', '3', 'two'));
   listed.put(entry('new', '4'));
-  assert.deepEqual(store.remove('again', 'another'), [], 'the same name with another UID is another object');
+  assert.deepEqual(
+    store.remove('again', 'another'),
+    [],
+    'the same name with another UID is a different object',
+  );
   const changes = store.replace(listed);
   assert.deepEqual(changes, [
     { type: 'deleted', key: 'gone', uid: 'uid-gone', previous: 'gone@1' },
@@ -59,7 +63,7 @@ const thing = (key: string, weight = 1, version = 1) => ({
 const keysOf = (kept: Store<Thing>): string[] => Array.from(kept.entries(), ({ key }) => key).sort();
 
 suite('limits of a store', () => {
-  test('the namespace with the most loses the entries that have not changed for the longest time', () => {
+  test('the namespace with the most entries loses those that have not changed for the longest time', () => {
     const kept = new Store(retention(4));
     kept.put(thing('small/1'));
     for (let i = 0; i < 9; i += 1) {
@@ -70,7 +74,7 @@ suite('limits of a store', () => {
     assert.ok(kept.leftOut > 0);
   });
 
-  test('an object that grows too large is dropped, and frees its room when it shrinks or is deleted', () => {
+  test('an object that grows too large is dropped, and frees its space when it shrinks or is deleted', () => {
     const kept = new Store(retention(10, 20));
     kept.put(thing('a/1', 15));
     assert.deepEqual(

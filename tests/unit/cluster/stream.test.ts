@@ -17,7 +17,7 @@ function split(layout: Layout, text: string, { max = 1e6, size = 64 * 1024 } = {
 const parsed = (objects: ObjectText[]): unknown[] => objects.map(({ text }) => JSON.parse(text));
 
 suite('an answer that is split while it arrives', () => {
-  test('has the same objects as the whole of it, however it is cut', () => {
+  test('has the same objects as the whole answer, however it is split', () => {
     const values = fc.array(fc.dictionary(fc.string(), fc.jsonValue()));
     const metadata = fc.record({ resourceVersion: fc.stringMatching(/^[!-~]*$/), items: fc.array(fc.nat()) });
     fc.assert(

@@ -53,7 +53,7 @@ test('the exemptions follow proof.allowOptOut, and the DaemonSets of the profile
   );
 });
 
-test('the order of keys in the file does not matter, as Helm sorts them', () => {
+test('the order of keys in the file does not matter, because Helm sorts them', () => {
   const redirect = { direction: 'inbound', listen: 15006, connect: ['127.0.0.6:15002'], timeout: '5s' };
   const sorted = { connect: redirect.connect, direction: 'inbound', listen: 15006, timeout: '5s' };
   const [given, ofHelm] = [redirect, sorted].map((settings) =>
@@ -62,7 +62,7 @@ test('the order of keys in the file does not matter, as Helm sorts them', () => 
   assert.equal(given, ofHelm);
 });
 
-test('texts of the configuration stay as they are', () => {
+test('texts from the configuration stay unchanged', () => {
   const when = { container: 'web', args: ['--in=variables.inits'] };
   const text = printed({ profiles: [{ name: 'own', when, proof: { checks: [] } }] });
   assert.match(text.replaceAll(/\s+/g, ' '), /"--in=variables\.inits"/);

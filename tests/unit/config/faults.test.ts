@@ -12,7 +12,7 @@ const orTarget =
 const words = 'redirect, captured, interfaces, address, gateway, roundTrip, reach, policy';
 const unknown = (allowed: string): string => `unknown field; allowed here: ${allowed}`;
 
-/** Tests that each text is refused. `before` is put before each text, and `at` before each fault. */
+/** Tests that each text is refused. `before` precedes each text, and `at` precedes each fault. */
 function refused(rows: Row[], { before = '', at = '' } = {}): void {
   for (const [what, text, ...faults] of rows) {
     test(what, () => assert.equal(refusal(before + text), invalid(...faults.map((fault) => at + fault))));
@@ -48,7 +48,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
         '3: proof.mode: must be one of enforce, warn, is "strict"',
       ],
       [
-        'resources that are no quantities',
+        'resources that are not quantities',
         'proof:\n  resources:\n    requests: {cpu: lots, memory: -1Mi, gpu: 1}\n',
         `5: proof.resources.requests.gpu: ${unknown('cpu, memory, ephemeral-storage')}`,
         '5: proof.resources.requests.cpu: "lots" is not allowed (as in a pod, such as 50m or 64Mi)',
@@ -95,7 +95,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
     { at: 'cni-gate.yaml:' },
   );
 
-  test('another kind of file', () => {
+  test('a file of another kind', () => {
     const [version, kind] = ['apiVersion: v1\n', 'kind: ConfigMap\n'];
     assert.equal(
       refusal(version + kind, true),
@@ -124,12 +124,12 @@ suite('a wrong configuration is refused with its file, line, path and what is al
     ['a key twice', 'kind: Twice\n', '3:1: not YAML: Map keys must be unique'],
     ['aliases that expand too much', aliases(12), '1:1: not YAML: the aliases stand for too many values'],
   ] as const) {
-    test(`${what} is no YAML`, () =>
+    test(`${what} is not YAML`, () =>
       assert.ok(refusal(text).startsWith(`CNI_GATE_CONFIG_SYNTAX\ncni-gate.yaml:${message}`)));
   }
 });
 
-/** Lists of ten aliases each, in which every alias stands for the list before. */
+/** Lists of ten aliases each, in which every alias refers to the previous list. */
 function aliases(levels: number): string {
   const lines = Array.from({ length: levels }, (_, index) => {
     const inner = index === 0 ? 'x' : `*l${index - 1}`;
@@ -167,13 +167,13 @@ suite('a wrong check is refused', () => {
         `.redirect.asUser: must be >= 1, is 0 ${orId}`,
       ),
       check(
-        'targets that are no addresses',
+        'targets that are not addresses',
         '{redirect: {listen: 1, connect: ["192.0.2.999:1", "[::1]:99999"]}}',
         '.redirect.connect[0]: "192.0.2.999:1" is no address and port',
         '.redirect.connect[1]: "[::1]:99999" is no address and port',
       ),
       check(
-        'outbound targets that are reached without the rule',
+        'outbound targets that can be reached without the rule',
         '{redirect: {listen: 4140, connect: ["192.0.2.2:4140", "127.9.0.1:80", "[::1]:80", "192.0.2.2:1404"]}}',
         `.redirect.connect[0]: "192.0.2.2:4140" ${listened}`,
         `.redirect.connect[1]: "127.9.0.1:80" ${stays}`,
@@ -197,7 +197,7 @@ suite('a wrong check is refused', () => {
         `.redirect.notAsUser: must be ${orId.slice(1, -1)}, has nothing`,
       ),
       check(
-        'policy without a condition in when, and with targets that show nothing',
+        'policy without a condition in when, and with targets that prove nothing',
         '{policy: {blocked: ["db:1", "db:0", "127.0.0.1:1", "db:65536"], allowed: ["db:2", "db:1"]}}',
         '.policy: needs a condition in when, such as namespaceLabels: without a network policy, no pod ever passes',
         '.policy.blocked[1]: "db:0" is no host and port',
@@ -245,13 +245,13 @@ suite('a wrong profile is refused', () => {
         '.when.labels["cni-gate.io/profile"]: is not allowed: cni-gate sets it itself',
       ],
       [
-        'an own validator beside checks',
+        'a validator of its own beside checks',
         'proof: {checks: [{address: {}}], container: {image: a}}\n',
         `${container} replaces the validator that proof.checks needs: set one of the two`,
       ],
       ...['witness: kubelet', 'continuous: {}'].map(
         (setting): Row => [
-          `an own validator beside ${setting}`,
+          `a validator of its own beside ${setting}`,
           `proof: {${setting}, container: {image: a}}\n`,
           `${container} replaces the validator that proof.${setting.split(':')[0]} needs: set one of the two`,
         ],
@@ -264,13 +264,13 @@ suite('a wrong profile is refused', () => {
         ],
       ),
       [
-        'rechecks that fail at once, and do something unknown',
+        'rechecks with too few failures and an unknown action',
         'proof: {witness: kubelet, continuous: {failures: 2, onFailure: delete}}\n',
         '.proof.continuous.failures: must be >= 3, is 2 (How many consecutive rechecks must fail before the network counts as lost.)',
         '.proof.continuous.onFailure: must be one of log, unready, recreate, is "delete"',
       ],
       [
-        'an own validator without an image',
+        'a validator of its own without an image',
         'proof: {container: {args: [a]}}\n',
         `${container} needs either image or imageOf`,
       ],
@@ -280,12 +280,12 @@ suite('a wrong profile is refused', () => {
         '.proof.container.imageOf: "proxy" must be required by each condition of when (container: proxy), because its image is used',
       ],
       [
-        'what no mesh calls its validator',
+        'a name that no mesh gives its validator',
         'proof: {replaces: [app]}\n',
         '.proof.replaces[0]: must be one of linkerd-network-validator, is "app"',
       ],
       [
-        'a replaced validator without a proof of the same',
+        'a replaced validator without a proof that does the same',
         `proof: {checks: [{address: {}}, ${redirect('direction: inbound')}], replaces: [linkerd-network-validator]}\n`,
         '.proof.replaces: needs a redirect check with direction outbound, or proof.container',
       ],
@@ -337,7 +337,7 @@ suite('a wrong profile is refused', () => {
         ],
       ),
       [
-        'a condition that its own annotation ends',
+        'a condition that its own annotation contradicts',
         'when: {annotations: {x: {exists: false}}}\n    annotations: {x: z}\n',
         ': profile "a" excludes pods with the annotation x, which profile "a" sets',
       ],

@@ -37,7 +37,7 @@ suite('a valid configuration', () => {
     );
   });
 
-  test('has the mode off, as people write it: YAML 1.1 would read it as false', () => {
+  test('accepts the mode off without quotes, which YAML 1.1 would read as false', () => {
     const { steer, repair } = parseConfiguration(
       `${head}steer: {mode: off}\nrepair: {mode: off}\n`,
       'c.yaml',
@@ -45,14 +45,14 @@ suite('a valid configuration', () => {
     assert.deepEqual([steer.mode, repair.mode], ['off', 'off']);
   });
 
-  test('false is no mode, and a label may be yes or off', () => {
+  test('false is not a mode, and a label may be yes or off', () => {
     assert.throws(() => parseConfiguration(`${head}repair: {mode: false}\n`, 'c.yaml'), /repair\.mode/);
     const when = '{labels: {mesh: yes}, annotations: {mesh: off}}';
     const { profiles } = parseConfiguration(`${head}profiles: [{name: own, when: ${when}}]\n`, 'c.yaml');
     assert.deepEqual(profiles.at(-1)?.when, { labels: { mesh: 'yes' }, annotations: { mesh: 'off' } });
   });
 
-  test('may begin and end with a line ---', () => {
+  test('may begin and end with the line ---', () => {
     assert.equal(parseConfiguration(`---\n---\n${head}---\n`, 'c.yaml').proof.mode, 'enforce');
     assert.throws(() => parseConfiguration(`${head}---\n${head}`, 'c.yaml'), /a second document begins here/);
   });
@@ -74,7 +74,7 @@ suite('a valid configuration', () => {
     assert.equal(
       parseConfiguration().profiles.length,
       builtInNames.length,
-      'one file changes nothing of the next',
+      'one file does not affect the next',
     );
   });
 });
@@ -90,7 +90,7 @@ suite('gate.evidence', () => {
     assert.deepEqual([linkerd, cilium, own, strict], ['proof', 'ready', 'ready', 'proof']);
   });
 
-  test('applies to the built-in profiles, and to others that set none', () => {
+  test('applies to the built-in profiles, and to others that do not set it', () => {
     const profiles = [{ name: 'own' }, { name: 'strict', evidence: 'proof' }];
     const found = of(policyOf({ gate: { evidence: 'ready' }, profiles }));
     assert.deepEqual([found.linkerd, found.own, found.strict], ['ready', 'ready', 'proof']);

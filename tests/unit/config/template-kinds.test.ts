@@ -70,5 +70,5 @@ test('built-in kinds match any version; a custom entry replaces all of its kind 
   assert.deepEqual(ofRay(review.kinds), ['spec.x']);
   assert.equal(review.kinds.length, builtInKinds().length - 1);
   const unchanged = parseConfiguration().review.kinds;
-  assert.deepEqual(unchanged, builtInKinds(), 'one file changes nothing of the next');
+  assert.deepEqual(unchanged, builtInKinds(), 'one file does not affect the next');
 });

@@ -19,7 +19,7 @@ const bidirectional = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2
 const refused = (message: string, warnings: string[] = []) =>
   respond('u', { outcome: 'refused', reason: 'x', profiles: [], operations: [], warnings, message }).response;
 
-suite('texts of others', () => {
+suite('texts from others', () => {
   test('nothing changes the order in which a text is shown', () => {
     for (const control of bidirectional) assert.equal(clean(`a${control}b`), 'a\u{fffd}b');
     assert.equal(
@@ -29,7 +29,7 @@ suite('texts of others', () => {
     );
   });
 
-  test('sequences go that begin with one control character or two, and end by BEL, ST or C1 ST', () => {
+  test('escape sequences with one or two introducing characters, ended by BEL, ST or C1 ST, are removed', () => {
     assert.equal(clean('a\u001b]0;title\u0007b\u001b]8;;x\u001b\\c\u009d1\u009cd\u009b1;31me'), 'abcde');
     assert.equal(clean('\u001b]0;no end'), '\u{fffd}]0;no end');
   });
@@ -41,11 +41,14 @@ suite('texts of others', () => {
     assert.match(
       quoted(`${'\u001b[31m'.repeat(400)} and more`),
       /…$/,
-      'a text of which only a part was looked at says so',
+      'a text that was only partly read ends with an ellipsis',
     );
     assert.doesNotMatch(quoted(`a\u202e${long}`), /\u202e/);
     assert.ok(quoted('\u{1f600}'.repeat(1000)).isWellFormed());
-    assert.ok(fitText(`a (CNI_GATE_${'A'.repeat(100_000)})`, 900).length <= 900, 'a code is only so long');
+    assert.ok(
+      fitText(`a (CNI_GATE_${'A'.repeat(100_000)})`, 900).length <= 900,
+      'the length of a code is limited',
+    );
   });
 
   test('a reason of 700 KB from a kubelet is a refusal of a few lines', () => {
@@ -59,7 +62,7 @@ suite('texts of others', () => {
     assert.match(reported, /\(CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken\)$/);
   });
 
-  test('an ordinary reason is told whole, and so are the containers of an ordinary pod', () => {
+  test('an ordinary reason, and the containers of an ordinary pod, are kept whole', () => {
     const facts = toAgentFacts(
       apiAgent('n1', { ready: false, waiting: 'CrashLoopBackOff', containers: ['containerd://a'] }),
     );
@@ -69,13 +72,13 @@ suite('texts of others', () => {
     );
   });
 
-  test('of the containers that a kubelet tells of, only so many and so much is kept', () => {
+  test('the number and length of the container IDs from a kubelet are limited', () => {
     const containers = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
     assert.equal(toAgentFacts(apiAgent('n1', { containers })).containers.length, listItems);
     assert.deepEqual(toAgentFacts(apiAgent('n1', { containers: [long, 'c1'] })).containers, ['c1']);
   });
 
-  test('a condition names a node only where that can be one', () => {
+  test('a condition names a node only if its name is valid', () => {
     const reported = (node: string): unknown =>
       refusedFor(
         `x "bindings.cni-gate.io" denied the request: b (CNI_GATE_NODE_NOT_READY node=${node} profile=a state=broken)`,
@@ -85,7 +88,7 @@ suite('texts of others', () => {
       assert.equal(reported(node), undefined);
   });
 
-  test('a message and warnings are shown without what steers a terminal or reorders text', () => {
+  test('a message and warnings are shown without characters that control a terminal or reorder text', () => {
     const message = 'profile "\u202eabc\u001b[31m" does not exist (CNI_GATE_PROFILE_UNKNOWN)';
     const response = refused(message, ['a\u202eb']);
     assert.equal(response.status?.message, 'profile "\u{fffd}abc" does not exist (CNI_GATE_PROFILE_UNKNOWN)');
@@ -93,7 +96,7 @@ suite('texts of others', () => {
     assert.match(fitWarnings([`a${' '.repeat(100_000)}b`])[0] ?? '', /^a …$/);
   });
 
-  test('what is longer than any is not read: networks, statuses and quantities', () => {
+  test('texts that are too long to be valid are not read: networks, statuses and quantities', () => {
     const networks = (size: number) => Array.from({ length: size }, (_, index) => `n${index}`).join();
     const short = networks(1000);
     assert.equal(mergeNetworks(short, 'storage', 'shop').value, `${short}, storage`);

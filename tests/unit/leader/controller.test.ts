@@ -62,7 +62,7 @@ function oneByOne(result?: 'back-off') {
 }
 
 suite('a controller', () => {
-  test('does nothing while another process leads, and begins anew when the lead changes', async (t) => {
+  test('does nothing while another process leads, and starts again when the lead changes', async (t) => {
     const { seen, add, lead, begun } = controlled(t, { leads: false, keys: ['a/1'], resync: 20 });
     add('b/1');
     await settled();
@@ -77,7 +77,7 @@ suite('a controller', () => {
     assert.equal(seen.length, length);
   });
 
-  test('logs a failure of one key once, and goes on with the others', async (t) => {
+  test('logs repeated failures once, and continues with the other keys', async (t) => {
     const reconcile: Work['reconcile'] = async (key) => {
       if (key !== 'good/1') throw new Error('broken');
       return undefined;
@@ -97,7 +97,7 @@ suite('a controller', () => {
     assert.deepEqual(seen, ['b', 'a/1', 'c/1', 'd/1', 'a/2', 'c/2', 'a/3']);
   });
 
-  test('reconciles a key again if it is added meanwhile, and never twice at a time', async (t) => {
+  test('reconciles a key again if it is added meanwhile, and never twice at the same time', async (t) => {
     const { ends, reconcile } = oneByOne();
     const { add, seen, ended } = controlled(t, { reconcile, inFlight: 2 });
     add('a', 'b', 'c');
@@ -142,7 +142,7 @@ suite('a controller', () => {
     assert.equal(seen.length, 6, 'the first pause again');
   });
 
-  test('takes a token for each key, and waits while a dear key has used up those of others', async (t) => {
+  test('takes a token for each key, and waits while an expensive key has used up those of others', async (t) => {
     const bucket = new TokenBucket(0.000001, 8);
     const { add, seen } = controlled(t, { reconcile: async () => void bucket.take(3), bucket });
     // real timers are needed, because the queue polls the bucket while it is empty
@@ -154,7 +154,7 @@ suite('a controller', () => {
     while (seen.length < 3) await nextTurn();
   });
 
-  test('leaves the event loop to others after each key', async (t) => {
+  test('yields to the event loop after each key', async (t) => {
     const { add, seen } = controlled(t, { inFlight: 10 });
     add(...Array.from({ length: 10_000 }, (_, index) => `shop/${index}`));
     await nextTurn();
@@ -163,7 +163,7 @@ suite('a controller', () => {
     assert.ok(seen.length < 10_000 && seen.length - before <= 1, `${seen.length - before} keys in one turn`);
   });
 
-  test('leaves no timer behind, also of a key that backs off after the end', async (t) => {
+  test('leaves no timer behind, even for a key that backs off after the end', async (t) => {
     const timers = (): number => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
     const before = timers();
     const { ends, reconcile } = oneByOne('back-off');

@@ -36,7 +36,7 @@ suite('duplicate addresses', () => {
   ];
   for (const [name, pods] of none) test(`none: ${name}`, () => assert.deepEqual(found(...pods), []));
 
-  test('of three pods, each younger one is found with the oldest', () => {
+  test('of three pods, each younger one is reported with the oldest', () => {
     const pods = ['c', 'a', 'b'].map((name) => pod(name, ['10.0.0.1']));
     assert.deepEqual(found(...pods), ['/10.0.0.1 a c', '/10.0.0.1 a b']);
   });
@@ -61,13 +61,13 @@ suite('a duplicate counts', () => {
     return times.length === 0 ? [] : [times[0] ?? 0, times.at(-1) ?? 0];
   }
 
-  test('if it is there at two looks, as long as it lasts', () =>
+  test('from the second consecutive comparison that finds it, as long as it lasts', () =>
     assert.deepEqual(
       counts(60, () => twoPods),
       [5, 60],
     ));
 
-  test('not with statuses from before a reboot', () => {
+  test('but not with statuses from before a reboot', () => {
     const stale = (second: number): PodEvidence[] => (second < 20 ? twoPods : [pod('a', ['10.0.0.1'])]);
     const bootedAt = (node: string): number | undefined => (node === 'node-of-b' ? now - 1000 : undefined);
     assert.deepEqual(counts(60, stale, bootedAt), []);
@@ -77,7 +77,7 @@ suite('a duplicate counts', () => {
     );
   });
 
-  test('beside invented addresses of other namespaces', () => {
+  test('even among invented addresses of other namespaces', () => {
     const invented = Array.from({ length: 2000 }, (_, at) => `a/net/10.9.${at >> 8}.${at & 255}`);
     const forged = ['a', 'b'].map((name) => pod(name, invented, { namespace: 'bad' }));
     const between = pod('c', invented, { namespace: 'worse' });

@@ -72,7 +72,7 @@ suite('the events about lost networks', () => {
     assert.deepEqual(reasons().slice(2), ['NetworkLost', 'NetworkRecovered'], 'the next loss');
   });
 
-  test('a loss that ends before the next look has both events', async (t) => {
+  test('a loss that ends before the next comparison has both events', async (t) => {
     const { shows, pass, reasons } = scene(t);
     await pass(4);
     shows(false);
@@ -81,7 +81,7 @@ suite('the events about lost networks', () => {
     assert.deepEqual(reasons(), ['NetworkLost', 'NetworkRecovered']);
   });
 
-  test('no event: it was not ready for a moment, it is deleted, or it gets a new sandbox', async (t) => {
+  test('no event: the pod was briefly unready, is being deleted, or gets a new sandbox', async (t) => {
     const { shows, pass, reasons } = scene(t);
     shows(false);
     await pass(9);
@@ -96,7 +96,7 @@ suite('the events about lost networks', () => {
     }
   });
 
-  test('a replica that does not lead writes none, and a new leader writes the loss in the same name', async (t) => {
+  test('a replica that does not lead writes none, and a new leader writes the loss under the same name', async (t) => {
     const { shows, pass, leader, written } = scene(t);
     leader.leads = false;
     shows(false);

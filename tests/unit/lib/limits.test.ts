@@ -6,7 +6,7 @@ import { pages } from '../../support/pages.ts';
 const { mostConnections, serverLimits } = limits;
 const [KiB, MiB] = [1024, 1024 * 1024];
 
-test('the number of connections follows the memory of the container', () => {
+test('the number of connections depends on the memory of the container', () => {
   const memory = [64, 512, 1024 * 1024].map((mebibytes) => mostConnections(mebibytes * MiB));
   assert.deepEqual(memory, [128, 1024, 4096]);
 });

@@ -25,7 +25,7 @@ function numberIn(t: TestContext, text: string) {
   return { file, path, reported };
 }
 
-test('a file that was only touched is no reload, and a wrong text is told once', async (t) => {
+test('a file that was only touched is not reloaded, and a wrong text is reported once', async (t) => {
   const { file, path, reported } = numberIn(t, '1');
   const touch = async (time: number): Promise<void> => {
     utimesSync(path, new Date(time), new Date(time));
@@ -44,7 +44,7 @@ test('a file that was only touched is no reload, and a wrong text is told once',
   assert.equal(file.value, 2);
 });
 
-test('a change right after the first reading is noticed', async (t) => {
+test('a change immediately after the first reading is noticed', async (t) => {
   const { path, reported } = numberIn(t, '1');
   writeFileSync(path, '2');
   for (let tries = 0; tries < 100 && reported.length === 0; tries++) await sleep(50);

@@ -19,7 +19,7 @@ test('quantities in every spelling', () => {
   assert.equal(quantity(2), 2);
 });
 
-test('a text that is no quantity is no number, whatever it means to JavaScript', () => {
+test('a text that is not a quantity gives no number, whatever JavaScript makes of it', () => {
   const texts = 'x 1x 1kb 1.2.3 0x10 1_000 Infinity NaN 1toString'.split(' ');
   for (const text of ['', ' 1', '1 ', ...texts]) {
     assert.ok(Number.isNaN(quantity(text)), text);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Semaphore } from '../../../webhook/lib/semaphore.ts';
 
-test('who waits too long gets no place, and the place is not lost', async (t) => {
+test('a caller that waits too long gets no place, and the place is not lost', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const semaphore = new Semaphore(1);
   await semaphore.take(0);

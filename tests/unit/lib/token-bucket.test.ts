@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TokenBucket } from '../../../webhook/lib/token-bucket.ts';
 
-test('after a rest a burst may pass, then so many a second', () => {
+test('after a pause a burst may pass, then a fixed rate', () => {
   const rate = new TokenBucket(10, 20);
   assert.equal(rate.left(0), 20);
   rate.take(20);

@@ -49,7 +49,7 @@ const leads = (path: string, anchor: string | undefined): boolean =>
 
 suite('links', () => {
   // a user who reads a message has no checkout of the repository
-  test('messages of manifests name pages by their address', () => {
+  test('messages in manifests name pages by their URL', () => {
     const relative = manifests.filter((message) => message.replaceAll(docsUrl, '').includes('docs/'));
     assert.deepEqual(relative, []);
   });

@@ -71,7 +71,7 @@ function mayImport(file: string, source: string): boolean {
   return rule.folders.some((folder) => (rules[folder] ? to === folder : target.startsWith(`${folder}/`)));
 }
 
-test('imports run one way, types too', () => {
+test('imports go one way, including types', () => {
   const files = globSync('{webhook,certs,validator,release}/**/*.ts', { cwd: root });
   const refused = files.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8');

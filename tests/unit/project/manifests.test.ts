@@ -16,7 +16,7 @@ const [registration] = objects('manifests/base/mutating-webhook.yaml');
 const [policy] = objects('manifests/base/policy-pods.yaml');
 const [webhook] = registration.webhooks;
 
-test('what is registered has the names by which status looks for it', () => {
+test('what is registered has the names that status looks for', () => {
   const [validating] = objects('manifests/base/validating-webhook.yaml');
   for (const [kind, found] of Object.entries({ mutating: registration, validating })) {
     assert.equal(found.metadata.name, webhookConfiguration);
@@ -27,7 +27,7 @@ test('what is registered has the names by which status looks for it', () => {
   }
 });
 
-test('the webhook and the policy over pods are about the same namespaces and pods', () => {
+test('the webhook and the policy over pods select the same namespaces and pods', () => {
   assert.deepEqual(policy.spec.matchConstraints.namespaceSelector, webhook.namespaceSelector);
   const { scope, ...rule } = policy.spec.matchConstraints.resourceRules[0];
   assert.deepEqual([{ ...rule, scope }], webhook.rules);
@@ -35,7 +35,7 @@ test('the webhook and the policy over pods are about the same namespaces and pod
   assert.deepEqual(policy.spec.matchConstraints, matchConstraints);
 });
 
-// the API server can lose the parameters of a policy for ever: kubernetes#130887
+// the API server can lose the parameters of a policy forever: kubernetes#130887
 test('no policy and no binding has parameters', () => {
   for (const file of ['policy-pods', 'policy-service-account']) {
     const [{ spec }, binding] = objects(`manifests/base/${file}.yaml`);
@@ -48,7 +48,7 @@ test('the first image that the policy over pods accepts is the one of this relea
   assert.deepEqual([images.name, images.expression], ['images', `['${validatorImage}']`]);
 });
 
-test('the gate is not asked about mirror pods', () => {
+test('the gate is not called for mirror pods', () => {
   const [gate] = objects('manifests/base/validating-webhook.yaml');
   const placed = gate.webhooks.find(({ name }: { name: string }) => name === 'placed-pods.cni-gate.io');
   assert.deepEqual(placed.matchConditions[0], webhook.matchConditions[0]);
@@ -66,7 +66,7 @@ const alerts = objects('manifests/components/monitoring/alerts.yaml').flatMap(({
   spec.groups.flatMap(({ rules }: { rules: object[] }) => rules),
 );
 
-test('alerts ask for metrics that there are', () => {
+test('alerts use only metrics that exist', () => {
   const known = text('docs/reference/metrics.md');
   const asked = alerts.flatMap(({ expr }) => [...expr.matchAll(/cni_gate_\w+/g)].map(([name]) => name));
   assert.ok(asked.length > 0);

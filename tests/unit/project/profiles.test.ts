@@ -78,7 +78,7 @@ test('no file lists the profiles', () => {
   assert.deepEqual(lists, [], 'take the list from builtInProfiles(), or generate it');
 });
 
-test('a list is found in code, and examples are none', () => {
+test('a list in code is found, and examples do not count', () => {
   const [one, two, three, four] = networks;
   const code = `const port = { ${one}: 1,\n  '${two}': 2 };`;
   assert.ok(listOf('webhook/a.ts', code));

@@ -11,7 +11,7 @@ import { baseImages, dockerfileText } from '../../image/dockerfile.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-test('every error code can be met: something throws it', () => {
+test('every error code can occur: something throws it', () => {
   const sources = globSync('{webhook,certs}/**/*.ts', { cwd: root })
     .filter((path) => path !== 'webhook/lib/errors.ts')
     .map(text)
@@ -20,7 +20,7 @@ test('every error code can be met: something throws it', () => {
   assert.deepEqual(unused, []);
 });
 
-test('the entry asks for the Node that the packed package.json asks for', () => {
+test('the entry point requires the Node version that the packed package.json requires', () => {
   const [major, minor] = /leastNode.*= \[(\d+), (\d+)\]/.exec(text('webhook/main.ts'))?.slice(1) ?? [];
   const { prepack } = JSON.parse(text('package.json')).scripts;
   assert.equal(prepack, `npm pkg set engines.node='>=${major}.${minor}'`);
@@ -56,7 +56,7 @@ test('the demo shows a pod with its proof, then a refusal, then the admission', 
 
 /* These tests show what a build of the images on one machine does not show; tests/image shows the rest. */
 
-test('every base image is pinned by a tag, and Node is the one that the tests run on', () => {
+test('every base image is pinned by a tag, and Node has the version that runs the tests', () => {
   const node = JSON.parse(text('package-lock.json')).packages['node_modules/node'].version;
   const images = [...new Set(baseImages())];
   assert.ok(images.length > 0);
@@ -66,7 +66,7 @@ test('every base image is pinned by a tag, and Node is the one that the tests ru
   }
 });
 
-test('no step is for one architecture, and what is built is built on the machine that builds', () => {
+test('no step is specific to an architecture, and the build stages run on the build platform', () => {
   for (const stage of ['packages', 'compile'])
     assert.match(dockerfileText(), new RegExp(`^FROM --platform=\\$BUILDPLATFORM .* AS ${stage}$`, 'm'));
   for (const stage of ['bundle', 'checks'])

@@ -66,7 +66,7 @@ suite('golden files', () => {
 });
 
 suite('results', () => {
-  test('a warning, and a part on which no result depends, are named', () => {
+  test('a warning, and a part that the result does not depend on, are named', () => {
     const report = installed({ version: kubernetes(34, 1), serverRights: forbidden('rights') });
     assert.deepEqual(
       [report.result, report.headline],
@@ -79,7 +79,7 @@ suite('results', () => {
     assert.equal(installed({ probe: undefined }).headline, 'All 17 checks passed. Not known: probe.');
   });
 
-  test('colours only where they are painted, and none of the cluster', () => {
+  test('colours only where the command paints them, and none from the cluster', () => {
     assert.ok(!checkText(troubled()).includes('\u001b'));
     const painted = checkText(troubled(), { paint: (style, text) => `<${style}>${text}</>` });
     assert.match(painted, /^<red>\d of \d+ checks failed/);
@@ -138,7 +138,7 @@ suite('before an installation', () => {
       );
     });
 
-  test('nothing is proposed where DaemonSets may not be read', () => {
+  test('nothing is proposed if DaemonSets may not be read', () => {
     const { proposals, counts } = before({ daemonSets: forbidden('DaemonSets') });
     assert.deepEqual([proposals, counts['not-known']], [[], 1]);
   });

@@ -129,7 +129,7 @@ for (const [id, installation, text] of faults)
     assert.notEqual(hint, '');
   });
 
-suite('around the installation, each fault fails its check alone', () => {
+suite('each fault around the installation fails only its own check', () => {
   const trouble = { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' } as const;
   const cases: Partial<Record<CheckId, Partial<CheckFacts>>> = {
     'webhook-pods': { registered: { ...allRegistered, mutating: [] } },
@@ -142,7 +142,7 @@ suite('around the installation, each fault fails its check alone', () => {
   for (const [id, facts] of Object.entries(cases))
     test(id, () => assert.deepEqual(having(judge({}, facts), 'failed'), [id]));
 
-  test('nothing of it is there: not installed, and its parts are not judged', () => {
+  test('if nothing is installed, check says so, and does not judge the parts', () => {
     const findings = judge({}, { ...nothingInstalled, serverRights: absent });
     assert.equal(findings.installed?.code, 'CNI_GATE_NOT_INSTALLED');
     assert.deepEqual([findings.deployment, findings.probe], [undefined, undefined]);
@@ -175,9 +175,9 @@ suite('a webhook differs from the manifests in', () => {
 
 suite('no difference of a webhook', () => {
   const cases: Record<string, Partial<Webhook>> = {
-    'what the API server fills in': { objectSelector: {}, matchPolicy: 'Equivalent' },
-    'a failurePolicy and a timeout of ones own': { failurePolicy: 'Ignore', timeoutSeconds: 5 },
-    'a condition that the component no-opt-out takes away': {
+    'defaults of the API server': { objectSelector: {}, matchPolicy: 'Equivalent' },
+    'a custom failurePolicy and timeout': { failurePolicy: 'Ignore', timeoutSeconds: 5 },
+    'a condition that the component no-opt-out removes': {
       matchConditions: (matchConditions ?? []).filter(({ name }) => name !== 'not-opted-out'),
     },
     'a URL, with any path': { clientConfig: { url: 'https://gate.example/somewhere' } },
@@ -198,10 +198,10 @@ suite('no difference of a webhook', () => {
 
 suite('no fault', () => {
   const cases: Record<string, Partial<InstallationFacts>> = {
-    'a replica more than asked for': replicas(3),
+    'one replica more than requested': replicas(3),
     'an endpoint that is not ready beside one that is': endpoints(1),
     'a Lease renewed late, or by a clock that is behind': lease({ renewed: now - 29_000 }),
-    'what the API server fills in of a policy': constraints({
+    'defaults of the API server in a policy': constraints({
       matchPolicy: 'Equivalent',
       objectSelector: {},
     }),
@@ -211,20 +211,20 @@ suite('no fault', () => {
   for (const [name, installation] of Object.entries(cases))
     test(name, () => assert.deepEqual(having(judge(installation), 'failed'), []));
 
-  test('a binding that only warns where the proof does too', () => {
+  test('a binding that only warns, if the proof does too', () => {
     const configuration = configured({ proof: { mode: 'warn' } });
     const findings = judge(binding({ validationActions: ['Warn', 'Audit'] }), { configuration });
     assert.deepEqual(having(findings, 'failed'), []);
   });
 
-  test('what nothing in the cluster shows is skipped: replicas run in another way', () => {
+  test('what nothing in the cluster shows is skipped, as when replicas run in another way', () => {
     const certificate = found({ secret: '', webhooks: [], notShown: 'there is no Deployment' });
     const findings = judge({ deployment: absent, certificate }, { serverRights: absent });
     assert.deepEqual(having(findings, 'skipped'), ['deployment', 'certificate', 'server-rights']);
     assert.equal(judge({ url: 'https://gate.example/mutate', service: absent }).service?.result, 'skipped');
   });
 
-  test('failurePolicy Ignore is said beside what passes', () => {
+  test('failurePolicy Ignore is mentioned beside passed checks', () => {
     const findings = judge({ failurePolicy: 'Ignore', ...rules({ failurePolicy: 'Ignore' }) });
     assert.match(findings.service?.what ?? '', /ready; while none is, new pods .* start/);
     assert.match(findings['policy-pods']?.what ?? '', /^bound: Deny; failurePolicy Ignore: /);
@@ -253,7 +253,7 @@ suite('what may not be read is not known, never a pass', () => {
     ['probe', { probe: undefined }],
   ];
   for (const [id, facts, essential = false] of cases)
-    test(`${id}, ${essential ? 'and there is no result' : 'and the rest gives a result'}`, () => {
+    test(`${id}, ${essential ? 'and there is no result' : 'and the rest determines the result'}`, () => {
       const finding = judge({}, facts)[id];
       assert.deepEqual([finding?.result, finding?.essential], ['not-known', essential]);
     });
@@ -275,7 +275,7 @@ suite('what may not be read is not known, never a pass', () => {
   });
 });
 
-test('a rollout that is not complete is a warning: earlier replicas run, or the controller has not seen it', () => {
+test('an incomplete rollout is a warning: earlier replicas run, or the controller has not seen it', () => {
   const { deployment: shown } = judge(replicas(2, { updatedReplicas: 1 }));
   assert.match(shown?.what ?? '', /a rollout is not complete: 1 of 2 replicas are updated/);
   for (const status of [{ updatedReplicas: 1 }, { replicas: 3 }, { observedGeneration: 0 }]) {
@@ -284,7 +284,7 @@ test('a rollout that is not complete is a warning: earlier replicas run, or the 
   }
 });
 
-test('one replica is a warning, where pods are refused while it restarts', () => {
+test('a single replica is a warning if pods are refused while it restarts', () => {
   const one = replicas(1, { replicas: 1, updatedReplicas: 1 });
   const { result, what, hint } = judge(one).deployment ?? {};
   assert.equal(result, 'warning');
@@ -318,7 +318,7 @@ test('pods that prove in warn mode are a warning, unless the configuration warns
   assert.equal(judge({}, { pods, configuration })['proof-mode'], undefined);
 });
 
-suite('proof.allowOptOut and the component no-opt-out are one choice', () => {
+suite('proof.allowOptOut and the component no-opt-out have to agree', () => {
   const without = <T extends { name: string }>(conditions: T[] = []): T[] =>
     conditions.filter(({ name }) => name !== 'not-opted-out');
   const cases: [allowOptOut: boolean, inWebhook: boolean, inPolicy: boolean, text?: RegExp][] = [
@@ -364,14 +364,14 @@ suite('resources of the init container that a namespace does not accept', () => 
       /maxLimitRequestRatio\.cpu is 5, limits\.cpu 20m and requests\.cpu 2m$/,
     ],
     'a quota of requests': [quota({ 'requests.memory': '1Mi' }), /\.memory is 1Mi, requests\.memory 4Mi$/],
-    'a quota of requests, in short': [quota({ cpu: '1m' }), / cpu is 1m, requests\.cpu 2m$/],
+    'a quota of requests, with short names': [quota({ cpu: '1m' }), / cpu is 1m, requests\.cpu 2m$/],
     'a quota of limits': [quota({ 'limits.cpu': '10m' }), /limits\.cpu is 10m, limits\.cpu 20m$/],
     'what fits': [
       small({ min: { cpu: '2m' }, max: { cpu: '1', memory: '24Mi' }, maxLimitRequestRatio: { cpu: '10' } }),
     ],
     'a quota that fits': [quota({ cpu: '10m', 'requests.cpu': '2m', 'limits.memory': '1Gi', pods: '0' })],
     'a range of whole pods': [small({ type: 'Pod', min: { cpu: '1' } })],
-    'that of a namespace that did not opt in': [
+    'the range of a namespace that did not opt in': [
       { ...small({ min: { cpu: '1' } }), metadata: { ...metadata, namespace: 'lab' } },
     ],
   };
@@ -390,7 +390,7 @@ suite('resources of the init container that a namespace does not accept', () => 
   });
 });
 
-test('a probe: a hint for each reason, and one that was not made is never a pass', () => {
+test('a probe: a hint for each reason, and a probe that was not made is never a pass', () => {
   const probed = (outcome: 'failed' | 'not-made', reason: string, more: Partial<CheckFacts> = {}) =>
     judge({}, { probe: { namespace: null, outcome, what: 'no', reason } as never, ...more }).probe;
   const reasons = ['refused', 'silence', 'not-called', 'changed'];
@@ -428,18 +428,18 @@ suite('the mutating policy', () => {
     mutating: [{ ...webhook, matchConditions: [...(webhook.matchConditions ?? []), leftByThePolicy] }],
   };
 
-  test('it is not known whether it is as the configuration says, if that is not valid', () => {
+  test('an invalid configuration: whether the policy agrees with it is not known', () => {
     const trouble = { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' } as const;
     assert.equal(row(pair, { configuration: { ...configured({}), trouble } }).result, 'not-known');
   });
 
-  test('there is none: before 1.36 nothing is said, from then on a warning', () => {
+  test('no policy: not mentioned before 1.36, and a warning since', () => {
     assert.equal(judge({})['mutating-policy'], undefined);
     assert.partialDeepStrictEqual(row(none), { result: 'warning' });
     assert.match(row(none).hint ?? '', /strict-policies/);
   });
 
-  test('as the configuration makes it', () => {
+  test('the policy of the configuration', () => {
     const findings = judgeWith(pair, { registered: relying });
     assert.deepEqual(having(findings, 'passed'), Object.keys(findings));
     // as after a change from policies back to the webhook: during an outage, all pods are refused
@@ -477,7 +477,7 @@ suite('the mutating policy', () => {
     ],
   ];
   for (const [name, args, text] of wrong)
-    test(`${name}: red, with what to do`, () => {
+    test(`${name}: fails, with what to do`, () => {
       const { result, code, what, hint } = row(...args);
       assert.deepEqual([result, code, hint === ''], ['failed', 'CNI_GATE_POLICY', false]);
       assert.match(what ?? '', text);
@@ -503,7 +503,7 @@ suite('the mutating policy', () => {
     assert.equal(of({ policies: { ...installed, pods: { ...pods, policy: absent } } }), 'passed');
   });
 
-  test('proof-only: checks of the server are left out, and what is not installed is said', () => {
+  test('proof-only: checks of the server are left out, and what is not installed is named', () => {
     const { registered, installation } = nothingInstalled;
     const only = (mutating: InstallationFacts['policies']['mutating']): Findings =>
       findingsOf(
@@ -525,7 +525,7 @@ suite('the mutating policy', () => {
     assert.deepEqual(having(only(none), 'failed'), ['mutating-policy']);
   });
 
-  test('what an outage does is said', () => {
+  test('the effect of an outage is named', () => {
     const policies = { ...wholeInstallation.policies, mutating: pair };
     const what = (failurePolicy: 'Fail' | 'Ignore'): string =>
       judge({ policies, failurePolicy, ...endpoints(0) }, { version }).service?.what ?? '';

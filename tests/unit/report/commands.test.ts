@@ -84,7 +84,7 @@ test('input that cannot be used is an error with a code', async (t) => {
   for (const [make, args, expected] of cases) assert.match(await errorOf(t, make(), args), expected);
 });
 
-test('a way to the API server that is wrong: one sentence, with the code of Node and ours', async (t) => {
+test("wrong access to the API server: one sentence, with Node's code and ours", async (t) => {
   const ago = (days: number): Date => new Date(Date.now() - days * 24 * 3_600_000);
   const [authority, another] = [30, 30].map((days) => createAuthority({ days: 90, now: ago(days) }));
   assert.ok(authority && another);
@@ -120,7 +120,7 @@ test('a way to the API server that is wrong: one sentence, with the code of Node
   }
 });
 
-test('as a program: the error on standard error alone, exit code 2; --wait says once what it waits for', async () => {
+test('as a program: the error only on standard error, exit code 2; --wait says once what it waits for', async () => {
   const kubeconfig = await unreachable();
   const { status: exit, stdout, stderr } = cniGate(['check', '--kubeconfig', kubeconfig, '--wait', '100ms']);
   assert.deepEqual([exit, stdout], [2, '']);
@@ -133,7 +133,7 @@ test('as a program: the error on standard error alone, exit code 2; --wait says 
   assert.deepEqual(others, []);
 });
 
-test('readings go on after an outage, which is told once', async (t) => {
+test('readings continue after an outage, which is reported once', async (t) => {
   let toFail = 0;
   const { url } = await startFakeApi(t, (asked, response) => {
     if (toFail === 0) return json(response, ...answer(asked));
@@ -166,7 +166,7 @@ suite('status: colours and width', () => {
     return (await text(child.stdout)).replaceAll('\r\n', '\n');
   }
 
-  test('on a terminal its width, and a first line with a colour', async (t) => {
+  test('a terminal: its width, and a first line with a colour', async (t) => {
     const shown = await printed(t, 60);
     const plain = stripVTControlCharacters(shown);
     assert.notEqual(shown, plain);
@@ -174,7 +174,7 @@ suite('status: colours and width', () => {
     assert.ok(Math.max(...lines.map((line) => line.length)) <= 60, plain);
   });
 
-  test('in a pipe 100 columns and no colour; wide has each row in one line', async (t) => {
+  test('a pipe: 100 columns and no colour; wide has each row in one line', async (t) => {
     const shown = await printed(t);
     assert.equal(stripVTControlCharacters(shown), shown);
     const [, ...lines] = shown.split('\n');
@@ -186,7 +186,7 @@ suite('status: colours and width', () => {
 });
 
 suite('dashboard', () => {
-  test('the printed address has the token by which the data is served, on loopback, until it ends', async (t) => {
+  test('the printed address has the token for the data, on loopback, until the command ends', async (t) => {
     const child = startCniGate(['dashboard', '--kubeconfig', await fakeCluster(t)]);
     t.after(() => child.kill('SIGKILL'));
     assert.ok(child.stdout);

@@ -63,7 +63,7 @@ suite('the last event', () => {
     assert.ok(last?.note.startsWith('last') && !last.note.includes('\u001b'), last?.note);
   });
 
-  test('of the leader about a failed or lost pod, and none that others write in its name', async (t) => {
+  test('of the leader about a failed or lost pod, but not those of others', async (t) => {
     const items = [
       event('NotRecreated', 10, 'its node is not ready'),
       event('NotRecreated', 11, 'it has stopped', { action: 'Stop' }),
@@ -87,7 +87,7 @@ suite('the last event', () => {
     assert.ok(asked.includes('reason=FailedMount'));
   });
 
-  test('of the leader about a held pod, and nothing is asked where steering is off', async (t) => {
+  test('of the leader about a held pod; nothing is requested if steering is off', async (t) => {
     const items = [
       event('NodeNominated', 10, 'node n2 is nominated'),
       event('NotNominated', 11, 'no node fits'),

@@ -39,7 +39,7 @@ const start = (t: TestContext, answers: Record<string, object>) =>
     json(response, answer === undefined ? 403 : 200, answer ?? forbid(asked));
   });
 
-test('without any right but that to the version: every check that needs one says which', async (t) => {
+test('without any right except that to the version, every check that needs a right names it', async (t) => {
   const { client } = await start(t, { '/version': version });
   const findings = findingsOf(await observeInstallation(client, options), Date.now());
   assert.equal(findings['kubernetes-version']?.what, 'v1.36.3-eks-1');
@@ -125,7 +125,7 @@ test('before an installation, DaemonSets are read by their names, and the rights
   assert.deepEqual(rights, { asked: 2 * 15, missing: [] });
 });
 
-test('LimitRanges and ResourceQuotas are read with what they ask of containers', async (t) => {
+test('LimitRanges and ResourceQuotas are read with what they require of containers', async (t) => {
   const list = (name: string, spec: object): object => ({
     metadata: { resourceVersion: '1' },
     items: [{ metadata: { uid: name, namespace: 'shop', name, resourceVersion: '1' }, spec }],
@@ -146,7 +146,7 @@ test('LimitRanges and ResourceQuotas are read with what they ask of containers',
   );
 });
 
-test('an API server that fails in the middle is an error, and no finding', async (t) => {
+test('an API server that fails in between is an error, and no finding', async (t) => {
   const { client } = await startFakeApi(t, ({ path }, response) => {
     if (path === '/version') json(response, 200, version);
     else json(response, 500, status(500, 'InternalError', 'etcdserver: request timed out'));
@@ -154,7 +154,7 @@ test('an API server that fails in the middle is an error, and no finding', async
   await assert.rejects(observeInstallation(client, options), { code: 'CNI_GATE_CLUSTER_BUSY' });
 });
 
-test('when the Lease was renewed is read by the clock of the API server, not by that of its holder or of the reader', async (t) => {
+test("the age of the Lease is measured by the API server's clock, not by that of holder or reader", async (t) => {
   const minute = 60_000;
   // the clock of the API server is ten minutes behind the clock of the reader
   const there = (): number => Date.now() - 10 * minute;
@@ -183,7 +183,7 @@ test('when the Lease was renewed is read by the clock of the API server, not by 
 
 const texts = (rights: Right[]): string[] => [...new Set(rights.map(rightText))].toSorted();
 
-test('the service account needs, in its own namespace, the rights of the manifests for what is turned on', () => {
+test("in its own namespace, the service account needs the manifests' rights for the features that are on", () => {
   const allOn = texts(serverRights('net', policyOf({ repair: { mode: 'recreate' } }), 'own'));
   // with certificates from elsewhere
   const allOff = texts(
@@ -203,7 +203,7 @@ test('the service account needs, in its own namespace, the rights of the manifes
   assert.ok(allOff.every((right) => !/webhookconfigurations|secrets/.test(right)));
 });
 
-test('the rights to install name every kind of the manifests', () => {
+test('the rights for an installation name every kind in the manifests', () => {
   const needed = texts(installRights());
   assert.ok(needed.includes('patch validatingadmissionpolicies.admissionregistration.k8s.io'));
   assert.equal(needed.length, 2 * 15);

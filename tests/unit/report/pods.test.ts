@@ -76,9 +76,9 @@ const running = { running: { startedAt: '2026-11-21T11:30:00Z' } };
 suite('the state of the check of a pod', () => {
   const cases: [string, Parts, PodFacts['proof'], PodFacts['withoutProof']?][] = [
     ['it runs', { annotation: proved }, 'passed'],
-    ['it passed, and other init containers follow', validator({ state: ended(0, '{"code":0}') }), 'passed'],
+    ['it passed, and other init containers run', validator({ state: ended(0, '{"code":0}') }), 'passed'],
     ['the network is wrong', validator({ state: ended(95) }), 'failed'],
-    ['and it is checked again now', validator({ state: { running: {} }, lastState: ended(95) }), 'failed'],
+    ['and it is being checked again', validator({ state: { running: {} }, lastState: ended(95) }), 'failed'],
     [
       'in warn mode a failure ends with 0',
       validator({ state: ended(0, '{"code":95,"mode":"warn"}') }),
@@ -99,7 +99,7 @@ suite('the state of the check of a pod', () => {
       'admitted-with-warning',
     ],
     [
-      'the container taken out',
+      'the container was removed',
       { annotation: proved, spec: { initContainers: null } },
       'withoutProof',
       'container-missing',
@@ -130,7 +130,7 @@ suite('the state of the check of a pod', () => {
       'not-completed',
     ],
     [
-      'its sandbox is recreated: what ran in the one before is over',
+      'its sandbox is recreated: runs in the previous one do not count',
       {
         annotation: proved,
         status: {
@@ -148,11 +148,11 @@ suite('the state of the check of a pod', () => {
       assert.deepEqual([facts.proof, facts.withoutProof], [proof, withoutProof]);
     });
 
-  test('opted out where that is not allowed: not skipped', () =>
+  test('opted out although that is not allowed: not skipped', () =>
     assert.equal(pick({ label: 'none' }, { proof: { allowOptOut: false } }).withoutProof, 'not-reviewed'));
 });
 
-suite('after a power cut, by what the kubelet of Kubernetes 1.36 wrote', () => {
+suite('after a power cut, by the status from the kubelet of Kubernetes 1.36', () => {
   const at = (second: number): string => `2026-11-21T11:30:${40 + second}Z`;
   const end = (exitCode: number, reason: string, from: number, to: number) => ({
     terminated: { exitCode, reason, startedAt: at(from), finishedAt: at(to), containerID: `c://${from}` },
@@ -173,7 +173,7 @@ suite('after a power cut, by what the kubelet of Kubernetes 1.36 wrote', () => {
     lastTransitionTime: at(second),
   });
   for (const [name, ofValidator, ofWeb, proof] of cases)
-    test(`${name}: ${proof}, whatever the phase and the pass before`, () => {
+    test(`${name}: ${proof}, whatever the phase and the earlier pass`, () => {
       const status = {
         conditions: [condition('PodReadyToStartContainers', 'True', 2), condition('Ready', 'False', 0)],
         initContainerStatuses: [{ name: ours, restartCount: 1, ...ofValidator }],
@@ -185,14 +185,14 @@ suite('after a power cut, by what the kubelet of Kubernetes 1.36 wrote', () => {
     });
 });
 
-test('of a healthy pod only its name and node are kept, and a profile of its own', () => {
+test('only name, node, and a profile of its own are kept of a healthy pod', () => {
   const facts = { namespace: 'shop', name: 'x', node: 'n1', proof: 'passed' };
   assert.deepEqual(pick({ annotation: proved }), facts);
   const annotation = annotationOf(['cilium'], ['address'], { profile: 'cilium', chosenBy: 'pod' });
   assert.equal(pick({ annotation, label: 'cilium' }).profile, 'cilium');
 });
 
-test('of a failed proof, what the first check that failed saw is taken from its message', () => {
+test('the finding of the first failed check is taken from the message of a failed proof', () => {
   const seenIn = (message: string): string | undefined => pick(validator({ state: ended(95, message) })).seen;
   const checks = [
     { profile: 'cilium', check: 'address', family: 'IPv4', passed: true },
@@ -204,7 +204,7 @@ test('of a failed proof, what the first check that failed saw is taken from its 
   assert.equal(seenIn(JSON.stringify({ problem: 'x'.repeat(5000) }))?.length, 512);
 });
 
-test('of a failed proof, since when the sandbox exists: each run of the container ends later', () => {
+test('the time of a failed proof is that of its sandbox, because each run of the container ends later', () => {
   const since = '2026-11-21T11:00:00Z';
   const conditions = [{ type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: since }];
   const failed = validator({ state: ended(95) });

@@ -12,7 +12,7 @@ import { annotationOf as statusOf } from './objects.ts';
 
 suite('the pod of a probe', () => {
   for (const { name, proof } of builtInProfiles()) {
-    test(`gets a promise of profile ${name}`, () => {
+    test(`requires the checks of profile ${name}`, () => {
       const policy = policyOf({});
       const { requiredChecks } = probePod('shop', policy.combineProfiles(name), policy);
       assert.ok(requiredChecks.length > 0);
@@ -20,7 +20,7 @@ suite('the pod of a probe', () => {
     });
   }
 
-  test("gets no promise of a network's own validator in mode warn, which cannot warn", () => {
+  test("requires no network's own validator in mode warn, because that validator cannot warn", () => {
     const proof = { container: { image: 'x', command: ['/v'] } };
     const own = { name: 'own', when: {}, daemonSets: [], proof };
     const checksIn = (mode: string): readonly string[] => {
@@ -40,7 +40,7 @@ suite('the pod of a probe', () => {
     [[{ namespaceLabels: { mesh: 'on' } }, { labels: { mesh: 'on' } }], { mesh: 'on' }],
   ];
   for (const [when, labels] of conditions)
-    test(`has what \`when\` asks: ${JSON.stringify(when)}`, () => {
+    test(`meets \`when\`: ${JSON.stringify(when)}`, () => {
       const own = { name: 'own', when, daemonSets: [], proof: { checks: [{ address: {} }] } };
       const policy = policyOf({ profiles: [own] });
       const { pod, requiredChecks } = probePod('shop', policy.combineProfiles('own'), policy);

@@ -9,7 +9,7 @@ const host = '127.0.0.1:4000';
 let dashboard = dashboardOfNodes(5);
 const app = dashboardServer(token, () => dashboard);
 
-test('the Host header names loopback, against names that are made to point here', async () => {
+test('the Host header must name loopback, as a defence against DNS rebinding', async () => {
   for (const good of ['127.0.0.1:4000', 'localhost:8080', 'LOCALHOST', '[::1]:4000'])
     assert.equal((await app.inject({ url: '/', headers: { host: good } })).statusCode, 200, good);
   const others = ['evil.example', 'localhost.evil.example:80', '192.0.2.1', 'localhost:80:80', 'localhost:'];
@@ -19,7 +19,7 @@ test('the Host header names loopback, against names that are made to point here'
   }
 });
 
-test('without the token the data is refused', async () => {
+test('without the token, the data is refused', async () => {
   for (const given of [undefined, 'Bearer secret-of-the-tes', token, 'Bearer ']) {
     const headers = { host, ...(given !== undefined && { authorization: given }) };
     const answer = await app.inject({ url: `/data?token=${token}`, headers });
@@ -27,7 +27,7 @@ test('without the token the data is refused', async () => {
   }
 });
 
-test('the page has no data, makes no markup or code of texts, and loads nothing', async () => {
+test('the page has no data, turns no text into markup or code, and loads nothing', async () => {
   const { body } = await app.inject({ url: '/', headers: { host } });
   const hazards =
     /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setHTML|DOMParser|srcdoc/;
@@ -36,13 +36,13 @@ test('the page has no data, makes no markup or code of texts, and loads nothing'
   assert.doesNotMatch(body, /src="|href="(?!data:)|https?:\/\/|\son\w+=|style=/);
 });
 
-test('the data is that of now', async () => {
+test('the data is current', async () => {
   dashboard = { ...dashboard, headline: 'another' };
   const answer = await app.inject({ url: '/data', headers: { host, authorization } });
   assert.deepEqual(answer.json(), JSON.parse(JSON.stringify(dashboard)));
 });
 
-test('every answer forbids scripts from elsewhere, frames, sniffing and storing', async () => {
+test('every answer forbids foreign scripts, frames, sniffing and storing', async () => {
   for (const url of ['/', '/data', '/nowhere']) {
     const { headers } = await app.inject({ url, headers: { host } });
     const policy = String(headers['content-security-policy']);

@@ -78,7 +78,7 @@ suite('a status', () => {
       assert.equal(all.match(/^shop\/web-/gm)?.length, 30);
   });
 
-  test('lets no control characters of the cluster through', () => {
+  test('removes control characters that come from the cluster', () => {
     const namespaces = found([{ name: 'shop\u001b[2J', profile: 'mesh' }]);
     const pods: PodFacts[] = [{ namespace: 'shop\u001b[2J', name: 'x', proof: 'passed' }];
     assert.ok(!statusText(tell(statusFacts({ namespaces, pods })), false).includes('\u001b'));
@@ -115,7 +115,7 @@ test('urgent nodes come first, and those of unused profiles last', () => {
   );
 });
 
-test('a node that no pod there has proved is not said to be unproved: the replicas know pods that are gone', () => {
+test('a node without a pod that shows a proof is not called unproved: the replicas know deleted pods', () => {
   const configuration = configured({ profiles, gate: { evidence: 'proof' } });
   const evidence = evidenceOf('web', { at: now - 1000, startedAt: now - 2000 });
   const pods: PodFacts[] = [{ namespace: 'shop', name: 'web', node: 'n1', proof: 'passed', evidence }];
@@ -171,7 +171,7 @@ suite('a fault of the installation', () => {
   });
 });
 
-test('a warning of a check is in the first line, with what to do, and is not green', () => {
+test('the warning of a check is in the first line, with what to do, and is not green', () => {
   const installation = { ...wholeInstallation, deployment: found(deployment(2, { updatedReplicas: 1 })) };
   const status = installed(installation);
   assert.deepEqual([status.result, status.well], ['well', true]);
@@ -259,14 +259,14 @@ suite('features in force', () => {
   });
 });
 
-test('a network that no label asks for is listed, and the result stays well', () => {
+test('a network that no label requests is listed, and the result stays well', () => {
   const readiness = clusterWith({ n1: undefined });
   const status = tell(statusFacts({ readiness, namespaces: found([]), pods: [] }));
   assert.deepEqual([status.well, status.nodes.length, status.daemonSets[0]?.inUse], [true, 1, false]);
   assert.match(statusText(status, false), /^No namespace has opted in\.$/m);
 });
 
-test('a profile that only a pod asks for is in use', () => {
+test('a profile that only a pod requests is in use', () => {
   const pods: PodFacts[] = [{ namespace: 'shop', name: 'x', profile: 'lost', proof: 'waiting' }];
   assert.deepEqual(codes(tell(statusFacts({ pods }))), ['CNI_GATE_DAEMONSET_UNKNOWN']);
 });
@@ -278,7 +278,7 @@ test('a binding of the policy over pods counts as an installation: alone, it ref
   assert.equal(tell(statusFacts({ ...nothingInstalled, installation })).result, 'not-well');
 });
 
-test('a probe that was asked for and not made leaves the result open; one that failed is a fault', () => {
+test('a probe that was requested but not made leaves the result open; one that failed is a fault', () => {
   const probe = { namespace: null, outcome: 'not-made', what: 'none', reason: 'no-namespace' } as const;
   assert.equal(tell(statusFacts({ probe })).result, 'not-known');
   const failed = { namespace: 'shop', outcome: 'failed', what: 'no', reason: 'refused' } as const;
@@ -296,7 +296,7 @@ const pod = (name: string, proof: PodFacts['proof'], evidence: Partial<PodEviden
   evidence: evidenceOf(name, evidence),
 });
 
-test('a held pod that no node is nominated for: the last event of this hold, or that steering is off', () => {
+test('a held pod without a nominated node: the last event of this hold, or that steering is off', () => {
   const held = holdOf('web', { refused: 'n1', since: now - 60_000, nominated: '', why: '' });
   const pods: PodFacts[] = [{ namespace: 'shop', name: 'web', proof: 'waiting', held }];
   const shown = (more: MoreStatusFacts): string | null | undefined =>
@@ -317,7 +317,7 @@ suite('failed proofs', () => {
     ...more,
   });
 
-  test('not well, in the first line; the age is that of the sandbox, where the kubelet says it', () => {
+  test('not well, in the first line; the age is that of the sandbox, if the kubelet reports it', () => {
     const { headline, failedPods } = withPods([pod('web', 'failed', { verdict: 'crashed', at: now - 5000 })]);
     assert.equal(headline, 'Not all is well: failed proofs: 1.');
     const [{ why, verdict, since } = { why: '' }] = failedPods;
@@ -329,7 +329,7 @@ suite('failed proofs', () => {
     assert.equal(shown?.since, '2026-11-21T11:59:00Z');
   });
 
-  test('what repair says: the last event, that it is not in force, or that it has just begun', () => {
+  test('the text about repair: the last event, that it is not in force, or that it has just begun', () => {
     const event = (reason: string) => new Map([['web-uid', eventOf(reason, 'said')]]);
     const leaderless = { installation: { ...wholeInstallation, lease: absent } };
     const cases: [mode: string, more: MoreStatusFacts, at: number, expected: RegExp | null][] = [
@@ -386,7 +386,7 @@ suite('failed proofs', () => {
   });
 });
 
-suite('pods that wait on a node', () => {
+suite('pods that wait for their sandbox', () => {
   const waiting = (more: Partial<PodEvidence> = {}): PodFacts =>
     pod('web', 'waiting', { verdict: 'waiting', at: now - 90_000, ...more });
 
@@ -404,7 +404,7 @@ suite('pods that wait on a node', () => {
       assert.equal(withPods([waiting(more)]).result, 'well');
   });
 
-  test('the first line counts them, also while that is well', () => {
+  test('the first line counts them, even while all is well', () => {
     const at = now - 50_000;
     const young = ['a', 'b'].map((name) => pod(name, 'waiting', { verdict: 'waiting', at }));
     const { result, headline } = withPods([...young, pod('web', 'passed', {})]);
@@ -412,7 +412,7 @@ suite('pods that wait on a node', () => {
   });
 });
 
-test('an address on two live pods is not well; one on a pod that ended or is being deleted is', () => {
+test('an address of two live pods is not well; that of a pod that ended or is being deleted is', () => {
   const two = (more: Partial<PodEvidence>): PodFacts[] => [
     pod('a', 'passed', { addresses: ['10.0.0.1'] }),
     pod('b', 'passed', { addresses: ['10.0.0.1'], ...more }),
@@ -423,7 +423,7 @@ test('an address on two live pods is not well; one on a pod that ended or is bei
   for (const more of [{ ended: true }, { leaving: true }]) assert.equal(withPods(two(more)).result, 'well');
 });
 
-test('ages read as those of kubectl', () => {
+test('ages look like those of kubectl', () => {
   const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
   const ages: [number, string][] = [
     [-second, '0s'],

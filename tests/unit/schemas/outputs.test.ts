@@ -45,7 +45,7 @@ suite('addresses', () => {
     for (const name of names) assert.equal(schema(name).$id, `${base}schemas/${name}`);
   });
 
-  test("SchemaStore's entry: the configuration's schema, and names of files that no other project has", () => {
+  test("SchemaStore's entry: the configuration's schema, and file names that no other project uses", () => {
     const { name, description, fileMatch, url, ...rest } = schema('catalog-entry.json');
     assert.deepEqual(rest, {});
     assert.ok(name.length > 0 && description.length > 0 && fileMatch.length > 0);

@@ -21,7 +21,7 @@ function server(t: TestContext) {
   return {
     bodies,
     stopped,
-    /** Makes a call. Without a size, its body comes in chunks. @returns the request, and a promise of its result */
+    /** Makes a call. Without a size, its body is sent in chunks. @returns the request, and a promise of its result */
     call(size?: number, isKnown = false, handler = async (text: Buffer) => String(text)) {
       const headers = size === undefined ? {} : { 'content-length': String(size) };
       const request = Object.assign(new PassThrough(), { headers });
@@ -39,7 +39,7 @@ function server(t: TestContext) {
 }
 
 suite('a body', () => {
-  test('is received in any parts, and counts until it is answered', async (t) => {
+  test('is received in parts of any size, and counts until it is answered', async (t) => {
     const { bodies, call } = server(t);
     for (const text of ['{"a":[1,2,3]}', 'x'.repeat(smallBody + 1)]) {
       const { request, end } = call(text.length);
@@ -63,7 +63,7 @@ suite('a body', () => {
     await Promise.all(ends);
   });
 
-  test('in chunks may be as large as is allowed, and no larger', async (t) => {
+  test('in chunks may be as large as the limit, and no larger', async (t) => {
     const { call } = server(t);
     const ends = [limit, limit + 1].map(async (length) => {
       const { request, end } = call();
@@ -85,21 +85,21 @@ suite('a body', () => {
   });
 });
 
-suite('while large bodies have all places', () => {
+suite('while large bodies occupy all places', () => {
   const full = (t: TestContext, handler?: () => Promise<string>) => {
     const calls = server(t);
     const holders = Array.from({ length: largeBodies }, () => calls.call(limit, false, handler));
     return { ...calls, holders };
   };
 
-  test('a small one is answered', async (t) => {
+  test('a small body is answered', async (t) => {
     const { call } = full(t);
     const { request, end } = call(2);
     request.end('{}');
     assert.equal(await end, '{}');
   });
 
-  test('one that is not here after 2 s gives its place to a known caller, then to others', async (t) => {
+  test('a body that has not arrived after 2 s gives its place to a known caller, then to others', async (t) => {
     const { call, holders, passes, stopped } = full(t);
     const waiting = [call(smallBody + 1), call(smallBody + 1, true)];
     for (const { request } of waiting) request.end('1');
@@ -116,7 +116,7 @@ suite('while large bodies have all places', () => {
     assert.deepEqual([order, stopped], [[1, 0], Array(largeBodies).fill('slow-body')]);
   });
 
-  test('a further one is stopped after 3 s', async (t) => {
+  test('another large one is refused after 3 s', async (t) => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const { call, holders, passes, stopped } = full(t, () => promise);
     for (const { request } of holders) request.end('x');

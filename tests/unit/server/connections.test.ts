@@ -43,7 +43,7 @@ async function answered(socket: TLSSocket): Promise<void> {
   assert.match(String(await once(socket, 'data')), /^HTTP\/1\.1 200 /);
 }
 
-test('a TLS handshake of which the bytes came while the server was busy does not time out', async (t) => {
+test('a TLS handshake whose bytes arrived while the server was busy does not time out', async (t) => {
   const port = await serverFor(t, () => {
     const end = performance.now() + 1.5 * handshakeTimeout;
     while (performance.now() < end);
@@ -51,7 +51,7 @@ test('a TLS handshake of which the bytes came while the server was busy does not
   await open(t, port);
 });
 
-test('a caller whose call was answered keeps its connections while many addresses open one each', async (t) => {
+test('a caller with an answered call keeps its connections while many addresses open one each', async (t) => {
   let dropped = 0;
   const port = await serverFor(
     t,

@@ -5,7 +5,7 @@ import type { Job } from '../../../webhook/server/body-worker.ts';
 parentPort?.on('message', ({ text }: Job) => {
   const what = Buffer.from(text).toString();
   const kept: object[] = [];
-  // these objects take 100 MiB or more; the loop ends in time unless a memory limit ends the thread first
+  // these objects take at least 100 MiB. The loop is finite, so without a memory limit the thread would end by itself
   if (what === 'memory') while (kept.length < 4_000_000) kept.push({ kept });
   while (what === 'time');
   parentPort?.postMessage({ reading: { unknownNamespace: what } });

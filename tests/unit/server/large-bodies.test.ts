@@ -28,7 +28,7 @@ const job = (text: string, more: Partial<Job> = {}): Job => ({
 const pod = JSON.stringify(recorded('pod-deployment-web'));
 const tooLarge = { code: 'CNI_GATE_REVIEW_TOO_LARGE' };
 
-test('a pod is decided on once its namespace is known, by the configuration that comes with it', async (t) => {
+test('a pod is decided on once its namespace is known, with the configuration that the job contains', async (t) => {
   const { large } = bodies(t);
   const { namespace } = recorded('pod-deployment-web').request;
   assert.deepEqual(await large.read(job(pod)), { unknownNamespace: namespace });
@@ -46,7 +46,7 @@ test('a pod is decided on once its namespace is known, by the configuration that
   assert.deepEqual(await decided({ namespace: refused }), ['refused', refused.code, false]);
 });
 
-test('a body that is no review is an error, and the thread goes on', async (t) => {
+test('a body that is not a review is an error, and the thread continues', async (t) => {
   const { large, stopped } = bodies(t);
   await assert.rejects(large.read(job('{"a":')), { code: 'CNI_GATE_REVIEW_SYNTAX', message: /not JSON/ });
   await assert.rejects(large.read(job('{}')), { code: 'CNI_GATE_REVIEW_INVALID' });

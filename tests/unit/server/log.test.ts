@@ -17,7 +17,7 @@ test('a line has its level as a word and its time in ISO 8601, and is one line w
   );
 });
 
-test('a reader that is late does not stop the process, and reads every line', async () => {
+test('a late reader does not block the process, and gets every line', async () => {
   const lines = 2000;
   const script = `
     import { openLog } from '${new URL('../../../webhook/server/log.ts', import.meta.url)}';
@@ -27,7 +27,7 @@ test('a reader that is late does not stop the process, and reads every line', as
   `;
   const args = ['--input-type=module-typescript', '--eval', script];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  // the pipe holds 64 KiB, and nobody reads it until the process has gone on
+  // the pipe holds 64 KiB, and nobody reads it until the process has continued
   assert.match(await text(child.stderr), /^goes on$/);
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
   assert.equal(output.trimEnd().split('\n').length, lines);

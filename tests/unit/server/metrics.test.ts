@@ -91,7 +91,7 @@ test('the gauges have no value until everything is listed', async () => {
   assert.deepEqual(await scrape(new Evidence(), ofProofs), []);
 });
 
-test('pods are counted by verdict; those that ended are not', async () => {
+test('pods are counted by verdict, except those that have ended', async () => {
   const evidence = evidenceOf(
     evidencePod('a', { wayNotShown: true }),
     evidencePod('b', { verdict: 'failed', failedProfiles: ['multus'] }),

@@ -32,7 +32,7 @@ function answer(
   return `${code} ${text}`;
 }
 
-test('a node that has to be proved: ready while it is the turn of a pod to try, not ready meanwhile', () => {
+test('a node that has to be proved: ready while a pod may try it, and not ready while one tries', () => {
   const not = 'node n1 is not ready for profile mesh: DaemonSet net/agent is';
   const code = '(CNI_GATE_NODE_NOT_READY)';
   assert.equal(answer('mesh'), '200 unproved');
@@ -51,7 +51,7 @@ test('a node that has to be proved: ready while it is the turn of a pod to try, 
   assert.equal(answer('mesh', failed), '200 failing');
 });
 
-test('what is not listed yet is not said to be ready, nor to be unknown', () => {
+test('what is not listed yet is called neither ready nor unknown', () => {
   const notSynced = { notSynced: () => true };
   assert.equal(answer('lost'), '404 DaemonSet net/nobody does not exist');
   assert.equal(answer('lost', [], notSynced), '503 not listed yet: pods of DaemonSet net/nobody');

@@ -32,7 +32,7 @@ for (const [unit, sizeOf] of [
   ['characters', undefined],
   ['bytes', inBytes],
 ] as const) {
-  test(`any text in ${unit}: the result fits, is a beginning of the text, and keeps the code`, () => {
+  test(`any text in ${unit}: the result fits, begins as the text does, and keeps the code`, () => {
     const size = (text: string): number => (sizeOf ? Buffer.byteLength(text) : [...text].length);
     fc.assert(
       fc.property(texts, ends, fc.integer({ min: 60, max: 300 }), (body, end, max) => {

@@ -10,7 +10,7 @@ const isReady = (...ready: number[]): void => {
 };
 afterEach(() => isReady());
 
-test('timers in their order, each in a turn of its own; one that is prevented does not come', async () => {
+test('timers fire in order, each in its own turn; a cancelled one does not fire', async () => {
   const came: string[] = [];
   after(20, () => came.push('late'));
   after(10.2, () => came.push('early'));
@@ -24,7 +24,7 @@ test('timers in their order, each in a turn of its own; one that is prevented do
   assert.deepEqual([came, kernel.now - before], [['early', 'late'], 9]);
 });
 
-test('timers that are due at once, in the order of their times', async () => {
+test('timers that are due together fire in the order of their times', async () => {
   const came: string[] = [];
   after(3, () => came.push('second'));
   after(2, () => came.push('first'));
@@ -33,7 +33,7 @@ test('timers that are due at once, in the order of their times', async () => {
   assert.deepEqual(came, ['first', 'second']);
 });
 
-test('a descriptor that one event closes is not told of its own', async () => {
+test('a descriptor that one event closes gets no event itself', async () => {
   const came: number[] = [];
   isReady(7, 8);
   watch(7, 1, () => {
@@ -47,7 +47,7 @@ test('a descriptor that one event closes is not told of its own', async () => {
   assert.deepEqual(came, [7]);
 });
 
-test('an answer precedes the time-out that it came in', async () => {
+test('an answer precedes a time-out in the same turn', async () => {
   const came: string[] = [];
   isReady(6);
   const prevent = after(0, () => came.push('time-out'));
@@ -60,7 +60,7 @@ test('an answer precedes the time-out that it came in', async () => {
   assert.deepEqual(came, ['answer']);
 });
 
-test('what is pending when a timer comes is handled before sleep(0) resolves', async () => {
+test('what is pending when a timer fires is handled before sleep(0) resolves', async () => {
   const came: string[] = [];
   after(0, async () => {
     isReady(9);
@@ -93,12 +93,12 @@ for (const [code, as, closed] of [
   ['EHOSTUNREACH', 'no-route', [5]],
   ['EINVAL', 'no-route', [5]],
   ['EADDRNOTAVAIL', 'no-route', [5]],
-  // a refusal that comes at once is an answer
+  // an immediate refusal is an answer
   ['ECONNREFUSED', 'refused', [5]],
   ['EINPROGRESS', 'connected', []],
   ['', 'connected', []],
 ] as const)
-  test(`a connect for which the kernel says "${code}" at once: ${as}`, async () => {
+  test(`a connect for which the kernel returns "${code}" immediately: ${as}`, async () => {
     const gone: number[] = [];
     Object.assign(native, {
       socket: () => 5,

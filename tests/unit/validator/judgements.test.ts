@@ -73,7 +73,7 @@ test('a connection is captured if its other end is in this network namespace', (
   const other = socket('127.0.0.1', 15_001, '10.9.0.2', 40_000);
   const ofAnother = socket('127.0.0.1', 15_001, '10.9.0.3', 40_000);
   assert.equal(endedAt(from, 40_000, [own, ofAnother, other]), 15_001);
-  assert.equal(endedAt(from, 40_000, [own]), undefined, 'our own end is none');
+  assert.equal(endedAt(from, 40_000, [own]), undefined, 'our own end does not count');
   assert.equal(endedAt(from, 40_001, [own, other]), undefined, 'another connection');
   assert.equal(endedAt(from, 40_000, [own, ofAnother]), undefined, "another pod's");
   assert.equal(endedAt([], 40_000, [own, other]), undefined);
@@ -91,7 +91,7 @@ test('sockets left from an earlier connection with the same port do not count', 
   assert.equal(endedAt(from, 40_000, [{ ...left, state: timeWait }], liveOrClosed), 15_001, 'who answered');
 });
 
-test("an answer of the node quotes our token, is no filter's word, and comes from where it can", () => {
+test('an answer of the node quotes our token, is not from a filter, and has a possible sender', () => {
   const asked = [
     { host: '10.9.0.1', isOutside: false, token: new Uint8Array([1, 2, 3]) },
     { host: '192.0.2.2', isOutside: true, token: new Uint8Array([4]) },

@@ -113,7 +113,7 @@ test('the message counts the omitted checks, including passed ones', () => {
   assert.equal(other.more, undefined);
 });
 
-test('what the validator writes is what the webhook reads', () => {
+test('the webhook reads what the validator writes', () => {
   const unanswered = redirectResult({ ...passed('nothing', 'no answer'), wayNotShown: true });
   const results = [good, unanswered, bad('not-redirected')];
   const { checks } = parse(terminationMessage(reportOn(results)));
@@ -130,7 +130,7 @@ test('what the validator writes is what the webhook reads', () => {
   });
 });
 
-test('a message that another wrote says nothing, or what its fields of the right type say', () => {
+test("from another program's message, only fields of the right type are read", () => {
   const long = 'x'.repeat(65_536);
   for (const text of [
     undefined,
@@ -159,7 +159,7 @@ test('a message that another wrote says nothing, or what its fields of the right
   assert.deepEqual(readMessage(JSON.stringify({ checks })), { checks: expected });
 });
 
-test('the line of a check says what was expected and seen, and after a failure what to check', () => {
+test('the line of a check says what was expected and seen, and after a failure also what to check', () => {
   assert.equal(
     sentenceOn(good),
     'linkerd: redirect IPv4 passed: expected a connection to 192.0.2.2:1404 to come back to port 4140 by the ' +

@@ -41,7 +41,7 @@ const status = JSON.stringify([
 test('network-status is valid only with an address of this pod', () => {
   assert.equal(readNetworkStatus(status, addresses('10.9.0.2'), [])?.length, 2);
   assert.equal(readNetworkStatus(status, addresses('fd09:0::2'), [])?.length, 2);
-  assert.equal(readNetworkStatus(status, addresses('10.9.0.3'), []), undefined, 'of the sandbox before');
+  assert.equal(readNetworkStatus(status, addresses('10.9.0.3'), []), undefined, 'of the previous sandbox');
   assert.equal(readNetworkStatus(status, [], []), undefined);
   for (const text of ['', '[', 'null', '[]', '[null]', '[{"name":"lan","interface":"net1"}]'])
     assert.equal(readNetworkStatus(text, addresses('10.9.0.2'), []), undefined, text);
@@ -75,7 +75,7 @@ const judge = (text: string, devices: Device[], known?: string): Status => {
   };
 };
 
-test('without network-status, an interface without an address stays open', () => {
+test('without network-status, a pass of an interface without an address is preliminary', () => {
   assert.deepEqual(judge('lan', [device('net1', true, '172.16.0.5')]), { confirmed: false });
   assert.deepEqual(judge('lan', [device('net1', true)]), { confirmed: false });
   const results = (...ips: string[]): (true | undefined)[] =>
@@ -121,7 +121,7 @@ const notListed = 'network-status of this sandbox does not list apps/lan';
 const notCompared = `${notListed}, so addresses were not compared`;
 const toldOfNone = `${notListed}: its plugin reported no interface`;
 
-test('a network that network-status does not list is judged by its interface', () => {
+test('a network that network-status does not list is evaluated by its interface', () => {
   const there = [device('net1', true, '172.16.0.5')];
   assert.deepEqual(judge('lan', there, listing()), { note: notCompared, confirmed: true });
   assert.deepEqual(judge('lan', [device('net1', true)], listing()), { note: notCompared, confirmed: true });
@@ -130,7 +130,7 @@ test('a network that network-status does not list is judged by its interface', (
   assert.equal(
     judge('lan@ext0', named, listing()).reason,
     'interface-down',
-    'the interface that was asked for',
+    'the interface that was requested',
   );
   const second = [device('net2', false)];
   assert.equal(judge('wan,lan', second, listing()).reason, 'interface-down', 'by its place in the list');
@@ -180,7 +180,7 @@ test("without addresses of the cluster's network, a link-layer address identifie
   assert.equal(judge('lan', [device('net1', true)], stale).confirmed, false, 'a reported address decides');
 });
 
-test('a plugin without an interface passes, for the status of this sandbox only', () => {
+test('a plugin without an interface passes, but only with the status of this sandbox', () => {
   const own = JSON.parse(status)[0];
   const vhost = JSON.stringify([own, { name: 'apps/lan', 'device-info': { type: 'vhost-user' } }]);
   assert.deepEqual(judge('lan', [], vhost), { confirmed: true });
@@ -190,7 +190,7 @@ test('a plugin without an interface passes, for the status of this sandbox only'
   assert.equal(judge('lan', [], stale).reason, 'interface-missing');
 });
 
-test('a network with addresses has its interface, also if network-status does not name it', () => {
+test('a network with addresses must have its interface, even if network-status does not name it', () => {
   const nameless = listing({ name: 'apps/lan', ips: ['172.16.0.5'] });
   for (const [asked, name] of [
     ['lan@ext0', 'ext0'],

@@ -9,7 +9,7 @@ const { untilPassed } = await import('../../../validator/simultaneous.ts');
 
 /* The check `policy` over a simulated network, whose answers depend on the time of a dial. */
 
-/** How a dial ends; undefined if it never ends. An error that is not `reset` or `no route` comes by ICMP. */
+/** How a dial ends; undefined if it never ends. An error other than `reset` or `no route` comes from ICMP. */
 type End = 'connected' | 'reset' | 'icmp' | 'old kernel' | 'no route' | undefined;
 
 /** The end of a dial to an address, and after how many milliseconds it comes. */
@@ -97,7 +97,7 @@ const ends =
     const how = address === server ? ofServer : ofDns;
     return typeof how === 'function' ? how(at) : how;
   };
-/** A network in which the blocked target ends dials in another way each half second, and the last way stays. */
+/** A network in which the blocked target ends dials in a different way every half second, and keeps the last way. */
 const steps = (...hows: End[]): Network =>
   ends((at) => hows[Math.min(Math.floor(at / 500), hows.length - 1)], 'connected');
 const open = ends('connected', 'connected');
@@ -136,7 +136,7 @@ for (const [what, how, result] of rows) {
   });
 }
 
-test('what was seen: only the problem that explains the others, and once', async () => {
+test('what was seen: only the problem that explains the others, and only once', async () => {
   const slow: Network = (address) => (address === server ? ['connected', 1000] : 'icmp');
   const { seen } = await prove(blocked, allowed, slow);
   assert.equal(seen, 'ICMP 3/3 from 10.0.0.254 for the allowed 10.0.0.53:53');
@@ -144,7 +144,7 @@ test('what was seen: only the problem that explains the others, and once', async
     address === server ? ['connected', 1] : undefined,
   );
   assert.equal(both.seen, 'a connection to the blocked 10.0.0.1:443');
-  // all dials of an attempt are answered at the same time
+  // all dials of an attempt are answered simultaneously
   const late = await prove(blocked, [], (_, at) => ['connected', 1000 - (at % 1000)]);
   assert.equal(late.seen, 'a connection to the blocked 10.0.0.1:443');
 });

@@ -22,7 +22,7 @@ test('the time to the next recheck: from start to start, random after a pass', (
     [1, 0, 0, 60_000],
     [2, 12_000, 1, 48_000],
     [5, 12_000.4, 1, 48_000],
-    // a program that stood still does not hurry
+    // a program that was suspended still pauses
     [1, 600_000, 0, 12_000],
     [0, 600_000, 1, 12_000],
   ];
@@ -30,7 +30,7 @@ test('the time to the next recheck: from start to start, random after a pass', (
     assert.equal(waitFor(60_000, failures, elapsed, share), wait, `${failures} ${elapsed} ${share}`);
 });
 
-test('a loss outweighs a pass, which is partial beside what says nothing', () => {
+test('a loss outweighs a pass, and a pass is partial beside an inconclusive finding', () => {
   const way = { check: 'gateway', finding: passed('it') } as const;
   const finding = (
     check: 'redirect' | 'captured' | 'gateway' | 'policy',
@@ -87,7 +87,7 @@ const asked = readChecks(
   ]),
 );
 
-test('the later forms: without the witness, roundTrip and reach, and with policy only if it is asked for', () => {
+test('the later forms: without the witness, roundTrip and reach, and with policy only if it is requested', () => {
   const steps = plan(asked, { families: ['IPv4'] });
   const names = (hasPolicy: boolean): string[] => laterForm(steps, hasPolicy).map(({ name }) => name);
   const usual = ['redirect', 'redirect', 'captured', 'interfaces', 'address', 'gateway'];

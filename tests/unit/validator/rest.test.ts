@@ -17,7 +17,7 @@ let address: string | undefined;
 let acts: string[] = [];
 /** The code of the error on listening. */
 let listenError: string | undefined;
-/** The readings of the random generator. */
+/** The next bytes of the random generator. */
 let bytes = [128, 0];
 
 Object.assign(native, {
@@ -122,7 +122,7 @@ test('the last failure closes the port, and later ones find it closed', async ()
   const [later] = await after({ failures: 3, readiness: -1, startup: 6 });
   assert.deepEqual(later, [rests(10_000 - took, { failures: 4, readiness: -1, startup: 6 })]);
 
-  // a network that works again does not wait for a long interval
+  // while the network is lost, the wait is short, however long the interval is
   acts = [];
   const [long] = await after({ failures: 3, readiness: -1, startup: 6 }, { ...settings, interval: 600_000 });
   assert.deepEqual(long, [rests(10_000, { failures: 4, readiness: -1, startup: 6 })]);
@@ -133,7 +133,7 @@ test('the last failure closes the port, and later ones find it closed', async ()
   assert.equal(logged[0], `${says}: ${cause}`);
 });
 
-test('the first pass opens the port; without a port it is only said', async () => {
+test('the first pass opens the port; without a port, it is only logged', async () => {
   const lost = { failures: 3, readiness: -1, startup: -1 };
   const [opened] = await after(lost);
   assert.deepEqual(opened, [
@@ -148,7 +148,7 @@ test('the first pass opens the port; without a port it is only said', async () =
   const [said] = await after(lost, withoutPort);
   assert.deepEqual(said, ['network recovered: a recheck passed.', rests(10_000, { ...lost, failures: 0 })]);
 
-  // a run that follows a pass: the first pass is no recovery
+  // in a run after a pass, the first pass is no recovery
   for (const failures of [0, 2]) {
     acts = [];
     const [first] = await after({ ...lost, failures });
@@ -156,11 +156,11 @@ test('the first pass opens the port; without a port it is only said', async () =
   }
 });
 
-test('a run that follows a pass, and whose recheck fails: the port stays closed', async () => {
+test('a run after a pass whose recheck fails: the port stays closed', async () => {
   address = undefined;
   const [[, count, end]] = await after({ failures: 0, readiness: -1, startup: -1 });
   assert.match(count ?? '', /^recheck failed \(1 of 3\)/);
-  // the next recheck comes soon, because it is not known yet whether the network works
+  // the next recheck follows soon, because it is not known yet whether the network works
   assert.equal(end, rests(2000, { failures: 1, readiness: -1, startup: -1 }));
 
   acts = [];
@@ -169,7 +169,7 @@ test('a run that follows a pass, and whose recheck fails: the port stays closed'
   assert.equal(without[2], rests(10_000 - took, { failures: 1, readiness: -1, startup: -1 }));
 });
 
-test('only the checks that show a loss are named, and only those asked for are repeated', async () => {
+test('only the checks that show a loss are named, and only the requested ones are repeated', async () => {
   const given = readChecks(
     JSON.stringify([
       { profile: 'a', address: { timeout } },
@@ -187,7 +187,7 @@ test('only the checks that show a loss are named, and only those asked for are r
   );
   assert.equal(acts[1], 'recheck failed (1 of 3): a address IPv4 address-missing.');
 
-  // a policy that was not asked for is not tried: no connection
+  // a policy that was not requested is not tried: no connection
   acts = [];
   address = '10.244.10.7';
   kernel.now += 1000;
@@ -195,7 +195,7 @@ test('only the checks that show a loss are named, and only those asked for are r
   assert.deepEqual(acts, [rests(10_000, memory)]);
 });
 
-test('a finding that may still become better is enough: the first proof has waited for it', async () => {
+test('a preliminary pass is enough: the first proof has waited for the final one', async () => {
   const given = readChecks(JSON.stringify([{ profile: 'a', interfaces: { timeout } }]));
   const interfaces = native.interfaces;
   native.interfaces = () => [{ name: 'net1', flags: 0x41, address: '10.1.0.2', mac: '' }];
@@ -225,7 +225,7 @@ test('a port that is taken: the next recheck tries again', async () => {
   ]);
 });
 
-test('what says nothing changes nothing, and says nothing', async () => {
+test('an inconclusive recheck changes nothing, and logs nothing', async () => {
   const interfaces = native.interfaces;
   native.interfaces = () => {
     throw new Error('EMFILE');
@@ -243,7 +243,7 @@ test('what says nothing changes nothing, and says nothing', async () => {
   native.interfaces = interfaces;
 });
 
-test('what says nothing beside a pass is a pass, unless the network is lost', async () => {
+test('an inconclusive finding beside a pass is a pass, unless the network is lost', async () => {
   const given = readChecks(
     JSON.stringify([
       { profile: 'a', address: { timeout } },
@@ -277,7 +277,7 @@ test('what says nothing beside a pass is a pass, unless the network is lost', as
   }
 });
 
-test('a container that was started again while an agent restarts: the port opens soon after', async () => {
+test('a container that is restarted while an agent restarts: the port opens soon afterwards', async () => {
   let memory: Memory = { failures: 0, readiness: -1, startup: -1 };
   const start = kernel.now;
   address = undefined;
@@ -317,7 +317,7 @@ test('after the first pass: a random time, or no recheck if there is nothing to 
   ]);
 });
 
-test('the listeners of the program at rest go on to accept and close connections', async () => {
+test('the listeners of the program at rest continue to accept and close connections', async () => {
   const adopted: number[] = [];
   native.adopt = (socket: number) => {
     adopted.push(socket);

@@ -23,7 +23,7 @@ beforeEach(() => {
   files.set('/proc/sys/kernel/random/boot_id', '2b69365d-97f3-4560-a536-6b914ac46258\n');
 });
 
-test('a pass is remembered for its sandbox and boot, until it is taken back', () => {
+test('a pass is remembered for its sandbox and boot, until it is withdrawn', () => {
   assert.equal(hasPassed(), false);
   rememberPass(true);
   assert.equal(hasPassed(), true);
@@ -40,7 +40,7 @@ test('a pass is remembered for its sandbox and boot, until it is taken back', ()
   assert.equal(hasPassed(), false);
 });
 
-test('nothing is remembered in the shared memory of the node, or where nothing can be written', () => {
+test("nothing is remembered in the node's shared memory, or if it is not writable", () => {
   files.set('/proc/self/ns/ipc', 'ipc:[4026531839]');
   const before = files.size;
   rememberPass(true);

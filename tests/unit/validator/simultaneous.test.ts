@@ -60,7 +60,7 @@ async function run(...script: Scripted[]): Promise<Ended> {
 
 const verdictOf = ({ findings }: Ended): string[] => findings.map(checkNameOf);
 
-test('checks that pass at once run once', async () => {
+test('checks that pass immediately run once', async () => {
   const ended = await run(
     { name: 'a', timeout: 5000, finds: always },
     { name: 'b', timeout: 5000, duration: 200, finds: always },
@@ -76,7 +76,7 @@ test('a failed check is tried ten times a second until its time is over, or unti
   assert.deepEqual(final.attempts.a, [0]);
 });
 
-test('the last attempt without processor time shows nothing; one with little does', async () => {
+test('a last attempt without processor time shows nothing; one with little does', async () => {
   const stopped = (milliseconds: number) => (): Finding => {
     kernel.now += milliseconds;
     return no;
@@ -109,7 +109,7 @@ test('a check whose time is over gets one more second', async () => {
   assert.deepEqual(verdictOf(lost), ['passed', 'passed']);
 });
 
-test('a check that may find more is retried after its time as well', async () => {
+test('a check with a preliminary pass is retried even after its time', async () => {
   const silence: Finding = { ...passed('it', 'no answer'), preliminary: true };
   const ended = await run(
     { name: 'a', timeout: 1000, finds: (at) => (at < 3600 ? silence : yes) },
@@ -165,7 +165,7 @@ test('a repeat that passes with another note is reported', async () => {
   assert.deepEqual(ended.findings[0], passed('it', 'with a note'));
 });
 
-test('checks that pass in turns, and never together, fail', async () => {
+test('checks that pass in turn, but never together, fail', async () => {
   const turn =
     (nth: number) =>
     (at: number): Finding =>

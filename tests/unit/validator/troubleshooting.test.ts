@@ -18,7 +18,7 @@ test('every reason has a section in the chapter of its exit code', () => {
   }
 });
 
-test('the message on the page is one that the program leaves', () => {
+test('the message on the page is one that the program writes', () => {
   const [, message = ''] = /Message: +(\{.*\})$/m.exec(text) ?? [];
   const { checks, ...head } = JSON.parse(message);
   const results = checks.map(({ reason, seen, passed: _, ...rest }: Record<string, string>) => ({

@@ -122,7 +122,7 @@ suite('decidePlacement', () => {
     assert.deepEqual(reasons, ['absent', 'not-synced']);
   });
 
-  test('refuses if any DaemonSet of a profile is not ready, but for those that exempt the node', () => {
+  test('refuses if any DaemonSet of a profile is not ready, except those that do not select the node', () => {
     const apply = (given: { agent?: boolean; slow?: boolean }) => {
       const readiness = clusterWith({ n1: undefined });
       for (const name of ['agent', 'slow'] as const) {
@@ -204,7 +204,7 @@ const outcome = async (body: object, more: Partial<GateView> = {}) => {
 };
 
 suite('gate', () => {
-  test('asks for the pod of a Binding by its UID', async () => {
+  test('looks up the pod of a Binding by its UID', async () => {
     const asked: string[][] = [];
     const pods = {
       pod: (...names: [string, string, string, string?]) => {
@@ -216,7 +216,7 @@ suite('gate', () => {
     assert.deepEqual(asked, [['shop', 'web-0', 'u1']]);
   });
 
-  test('reads a pod with spec.nodeName from the request and asks for no other', async () => {
+  test('reads a pod with spec.nodeName from the request, and looks up no other', async () => {
     const annotations = { 'cni-gate.io/status': '{"profiles":["mesh"]}' };
     const mirror = { ...annotations, 'kubernetes.io/config.mirror': 'x' };
     const pods = { pod: () => assert.fail('asked') };
@@ -281,7 +281,7 @@ suite('decodePlacement', () => {
   });
 });
 
-test('a pod that is bound shows no refusal, whatever its condition says', () => {
+test('a bound pod counts as not refused, whatever its condition says', () => {
   const message = `admission webhook "bindings.cni-gate.io" denied the request: ${refusal}`;
   const refusedIf = (status: string) => {
     const conditions = [

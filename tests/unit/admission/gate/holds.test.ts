@@ -76,7 +76,7 @@ suite('gate.maxHold counts from the first refusal', () => {
     }
   });
 
-  test('although states alternate', async () => {
+  test('even if states alternate', async () => {
     const replica = replicaWith();
     replica.waits(apiPod('web'));
     const states = new Set<string>();
@@ -101,7 +101,7 @@ suite('gate.maxHold counts from the first refusal', () => {
 
   for (const copied of [true, false]) {
     const how = copied ? 'with a scheduler that copies the refusal' : 'with one that does not';
-    test(`although two replicas are asked in turn, ${how}`, async () => {
+    test(`even if two replicas are asked in turn, ${how}`, async () => {
       const replicas = [replicaWith(), replicaWith()];
       for (let call = 0; call < 56; call += 1) {
         const at = now + call * 11 * second;
@@ -114,14 +114,14 @@ suite('gate.maxHold counts from the first refusal', () => {
     });
   }
 
-  test('also from one by another replica, although its text changed', async () => {
+  test('also from a refusal by another replica, although its text changed', async () => {
     const replica = replicaWith();
     for (const at of [0, 9 * minute]) replica.waits(apiPod('web', { written: now + at }), now + at);
     assert.equal(await attempt(replica, 'web', now + 10 * minute), refused);
     assert.equal(await attempt(replica, 'web', now + 10 * minute + 1), released);
   });
 
-  test('or, in a process that started since, from when the refusal was written', async () => {
+  test('or, in a process that started later, from when the refusal was written', async () => {
     const replica = replicaWith();
     const waitsSince = now - 60 * minute;
     replica.waits(apiPod('short', { waitsSince, written: now - 9 * minute }), now, true);
@@ -134,7 +134,7 @@ suite('gate.maxHold counts from the first refusal', () => {
     assert.equal(await attempt(replica, 'ahead', now + 10 * minute + 1), released);
   });
 
-  test('or from its own first refusal, where the pod does not say', async () => {
+  test('or from its own first refusal, if the pod does not show the time', async () => {
     const replica = replicaWith();
     replica.waits(apiPod('web', { waitsSince: now - 60 * minute, noted: false }), now, true);
     assert.equal(await attempt(replica, 'web', now + minute), refused);
@@ -165,7 +165,7 @@ suite('gate.maxHold counts from the first refusal', () => {
 });
 
 suite('a hold', () => {
-  test('ends when the pod waits for something else for long', async () => {
+  test('ends when the pod has waited for something else for a long time', async () => {
     for (const [other, isLong] of [
       [15 * minute, true],
       [61 * second, true],
@@ -186,7 +186,7 @@ suite('a hold', () => {
     }
   });
 
-  test('ends for a scheduler that does not copy the refusal, and counts as one', async () => {
+  test('ends even with a scheduler that does not copy the refusal, and is counted', async () => {
     const replica = replicaWith();
     const registry = new Registry();
     measureCluster(registry, () => replica.policy, {
@@ -208,12 +208,12 @@ suite('a hold', () => {
     replica.waits(apiPod('web'), now + 3 * second);
     assert.deepEqual(shown(), [['n1', now + second]]);
     await attempt(replica, 'web', now + 3 * second, 'n2');
-    assert.deepEqual(shown(), [['n2', now + second]], 'before it copies that');
+    assert.deepEqual(shown(), [['n2', now + second]], 'before the scheduler copies the last refusal');
     replica.waits(apiPod('web', { refusal: false }), now + 4 * second);
     assert.deepEqual([await held(), shown()], ['0', [[undefined, undefined]]]);
   });
 
-  test('begins with no dry run, no pod that is made up, and not with gate.mode audit', async () => {
+  test('does not begin with a dry run, with an invented pod, or with gate.mode audit', async () => {
     const replica = replicaWith();
     const annotations = { 'cni-gate.io/status': '{"profiles":["mesh"]}' };
     const object = { metadata: { name: 'web', annotations }, spec: { nodeName: 'n1', containers: [] } };
@@ -229,7 +229,7 @@ suite('a hold', () => {
     for (const at of [now, late]) assert.equal(await attempt(audit, 'web', at), 'audited unproved');
   });
 
-  test('of pods beyond the limit begins anew', async () => {
+  test('begins again for pods beyond the limit', async () => {
     const replica = replicaWith();
     for (const uid of ['first', 'second']) await attempt(replica, uid, now);
     for (let pod = 1; pod < heldPods; pod += 1) replica.holds.refuse(`u${pod}`, 'n1', now);
@@ -238,6 +238,6 @@ suite('a hold', () => {
     assert.equal(await attempt(replica, 'first', end), refused);
     assert.equal(await attempt(replica, 'u9', end), released);
     replica.waitsNoLonger('u9', end);
-    assert.equal(await attempt(replica, 'u9', end), refused, 'it waits anew');
+    assert.equal(await attempt(replica, 'u9', end), refused, 'its hold begins again');
   });
 });

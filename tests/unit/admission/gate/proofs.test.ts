@@ -6,13 +6,13 @@ import { apiAgent, apiDaemonSet, now } from '../../core/networks/objects.ts';
 import { Replica } from './replica.ts';
 
 suite('the gate with proofs', async () => {
-  test('a dry run takes no turn', async () => {
+  test('a dry run does not reserve the node', async () => {
     const replica = new Replica();
     assert.equal(await replica.says('n1', {}, { dryRun: true }), 'allowed unproved');
     assert.equal(await replica.says('n1', { uid: 'u2' }), 'allowed unproved');
   });
 
-  test('a pod that is refused for another reason takes no turn', async () => {
+  test('a pod that is refused for another reason does not reserve the node', async () => {
     const replica = new Replica();
     assert.equal(await replica.says('n3', { profiles: ['bare', 'mesh'] }), 'refused absent');
     assert.equal(await replica.says('n3', { uid: 'u2', profiles: ['bare'] }), 'allowed unproved');
@@ -28,7 +28,7 @@ suite('the gate with proofs', async () => {
     );
   });
 
-  test('names a DaemonSet that runs on the node, if one does', async () => {
+  test('the message names a DaemonSet that selects the node, if there is one', async () => {
     const replica = new Replica();
     for (const name of ['slow', 'agent']) {
       const elsewhere = toDaemonSetFacts(apiDaemonSet(name, { nodeSelector: { gpu: 'yes' } }));
@@ -43,7 +43,7 @@ suite('the gate with proofs', async () => {
     assert.equal(await named('n3'), 'DaemonSet net/slow is unproved there');
   });
 
-  test("goes by what it observed where a node's clock was set back", async () => {
+  test("relies on what it observed if a node's clock was set back", async () => {
     const replica = new Replica();
     const agent = toAgentFacts(apiAgent('n1', { version: 10, containers: ['c2'] }));
     replica.readiness.setAgent({ ...agent, startedAt: now + 3_600_000 });
@@ -76,7 +76,7 @@ suite('the gate with proofs', async () => {
       assert.equal(await replica.says('n1', { uid: 'x' }, {}, now + 6000), 'refused unproved');
   });
 
-  test('steering accepts a node for one that may try, and not while another pod is on the way', async () => {
+  test('steering accepts a node where a pod may try, but not while another pod is on its way there', async () => {
     const replica = new Replica();
     const accepts = (node: string, profile = 'mesh', at = now) =>
       gateBy(replica, at)([profile], node).kind !== 'blocked';
@@ -85,7 +85,7 @@ suite('the gate with proofs', async () => {
     assert.equal(accepts('n1'), false);
     assert.equal(accepts('n2'), true);
     assert.equal(accepts('n1', 'old'), true);
-    assert.equal(accepts('gone'), true, 'nothing is known of it');
+    assert.equal(accepts('gone'), true, 'the node is not known');
   });
 });
 
@@ -95,7 +95,7 @@ suite('a reservation', () => {
   const after = (replica: Replica, ms: number, uid = 'other') =>
     replica.says('n1', { uid, group: uid }, {}, now + ms);
 
-  test('is only for a pod that waits: made-up pods and those on a node keep nobody out', async () => {
+  test('is only for a pod that waits: invented pods, and pods on a node, reserve nothing', async () => {
     const replica = new Replica();
     replica.shows({ uid: 'runs', node: 'n2' });
     const annotations = { 'cni-gate.io/status': '{"profiles":["mesh"]}' };
@@ -108,11 +108,11 @@ suite('a reservation', () => {
       assert.equal(await replica.says('n1', { uid: `u${call}` }, { dryRun: true }, at), unproved.allowed);
     }
     assert.equal(await after(replica, 0), unproved.allowed);
-    assert.equal(await after(replica, 0, 'next'), unproved.refused, 'of two real pods, one passes');
+    assert.equal(await after(replica, 0, 'next'), unproved.refused, 'one of two real pods is allowed');
     assert.equal(await replica.says('n1', {}, madeUp), unproved.refused);
   });
 
-  test('that never leads to a binding is given three times, to whom it may be', async () => {
+  test('that never leads to a binding is repeated only three times, whichever pods ask', async () => {
     const replica = new Replica();
     const isFree = async (at: number): Promise<boolean> =>
       (await replica.says('n1', { uid: 'probe' }, { dryRun: true }, at)) === unproved.allowed;
@@ -125,7 +125,7 @@ suite('a reservation', () => {
     await after(replica, 74 * second);
     assert.equal(await isFree(now + 74 * second), true);
     await after(replica, 75 * second);
-    assert.equal(await isFree(now + 75 * second), false, 'a minute later, it is given again');
+    assert.equal(await isFree(now + 75 * second), false, 'a minute later, the node can be reserved again');
     for (const at of [80, 85]) await after(replica, at * second);
     replica.shows({ uid: 'bound', verdict: 'passed' }, now + 91 * second);
     replica.evidence.booted('n1', '99');
@@ -133,7 +133,7 @@ suite('a reservation', () => {
     assert.equal(await isFree(now + 92 * second), false, 'after a binding, too');
   });
 
-  test('replaces no other one, but that of the owner of its pod', async () => {
+  test('replaces only a reservation for the owner of its pod', async () => {
     const replica = new Replica();
     await after(replica, 0, 'first');
     replica.evidence.reservations.reserve('mesh', 'n1', 'second', now);
@@ -143,13 +143,17 @@ suite('a reservation', () => {
     assert.equal(await replica.says('n2', { uid: 'x', group: 'db' }), unproved.refused);
     assert.deepEqual([await ofWeb('w1'), await ofWeb('w2')], [unproved.allowed, unproved.refused]);
     replica.evidence.reservations.reserve('mesh', 'n2', 'web', now);
-    assert.equal(await ofWeb('w2'), unproved.refused, 'w1 is on the way');
+    assert.equal(await ofWeb('w2'), unproved.refused, 'w1 is on its way');
   });
 
   const ends: [how: string, end: (replica: Replica) => void, milliseconds: number][] = [
     ['its pod was bound to another node', (replica) => replica.shows({ uid: 'first', node: 'n2' }), 1],
-    ['another pod of the owner was', (replica) => replica.shows({ owner: 'first', node: 'n2' }), 1],
-    ['its verdict is there', (replica) => replica.shows({ uid: 'first', verdict: 'not-possible' }), 1],
+    [
+      'another pod of the owner was bound to another node',
+      (replica) => replica.shows({ owner: 'first', node: 'n2' }),
+      1,
+    ],
+    ['its pod has a verdict', (replica) => replica.shows({ uid: 'first', verdict: 'not-possible' }), 1],
     ['its pod was deleted', (replica) => replica.waitsNoLonger('first'), second],
   ];
   for (const [how, end, milliseconds] of ends) {
@@ -164,7 +168,7 @@ suite('a reservation', () => {
     });
   }
 
-  test('ends after 5 s, however often its pod is tried, and if the clock is set back', async () => {
+  test('ends after 5 s, however often its pod is tried, and also if the clock is set back', async () => {
     const replica = new Replica();
     const first = (at: number) => replica.says('n1', { uid: 'first', group: 'web' }, {}, now + at);
     for (const at of [0, 3 * second]) assert.equal(await first(at), unproved.allowed);
@@ -173,12 +177,12 @@ suite('a reservation', () => {
     assert.equal(await after(replica, 0, 'third'), unproved.allowed);
   });
 
-  test('outlasts the watch of pods that wait, where the watch of pods on nodes is behind', async () => {
+  test('remains when a pod no longer waits, until the watch of pods on nodes catches up', async () => {
     const replica = new Replica();
     await after(replica, 0, 'first');
     replica.waitsNoLonger('first');
     assert.equal(await after(replica, 900), unproved.refused);
     replica.shows({ uid: 'first' });
-    assert.equal(await after(replica, second), unproved.refused, 'its verdict is not there');
+    assert.equal(await after(replica, second), unproved.refused, 'it has no verdict yet');
   });
 });

@@ -87,7 +87,7 @@ suite('events on pods', () => {
     });
   });
 
-  test('that cannot be written are counted and logged once, and others go on', async (t) => {
+  test('that cannot be written are counted, and logged once; others are still written', async (t) => {
     const fault = status(500, 'InternalError', 'etcd is away');
     const { lines, add, run } = await events(t, {
       answer: ({ body }, response) => {
@@ -121,7 +121,7 @@ suite('events on pods', () => {
     return { ...scene, endPause: () => pauses.shift()?.() };
   }
 
-  test('are written again a minute after a failure, though nobody adds them again', async (t) => {
+  test('are retried a minute after a failure, although nobody adds them again', async (t) => {
     const { queue, add, endPause } = await failing(t, 1);
     assert.equal(queue.add(about('web')), false);
     endPause();

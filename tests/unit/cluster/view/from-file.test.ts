@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parseClusterState, viewOfFile, viewOfFlag } from '../../../../webhook/cluster/view/from-file.ts';
 import { folder } from '../../../support/folder.ts';
 
-test('a view of a file is ready and complete at once, and one of the flag knows no nodes', async (t) => {
+test('a view from a file is ready and complete immediately, and one from a flag knows no nodes', async (t) => {
   const pod = '{kind: Pod, metadata: {name: a, namespace: shop}, spec: {containers: []}}';
   const file = join(folder(t, { 'cluster.yaml': pod }), 'cluster.yaml');
   const view = viewOfFile(file, undefined, { onReload: () => {}, onError: () => {} });

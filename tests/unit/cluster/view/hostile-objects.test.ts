@@ -36,7 +36,7 @@ const ordinary: Record<string, (object | string)[]> = {
   '/api/v1/namespaces': [namespaceOf('shop', true), namespaceOf('tenant', false)],
 };
 
-/** A gate and its namespaces, in a cluster whose objects a test makes up. */
+/** A gate and its namespaces, in a cluster whose objects a test invents. */
 async function watching(t: TestContext, there: Record<string, (object | string)[]>) {
   const objects = { ...ordinary, ...there };
   const api = await startHostileCluster(t, (path) => objects[path] ?? []);
@@ -70,7 +70,7 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
 }
 
 suite('objects that any user can create', { timeout: 300_000 }, () => {
-  test('pods of namespaces that did not opt in are not kept, until they do', async (t) => {
+  test('pods of a namespace that did not opt in are not kept, until it does', async (t) => {
     t.mock.property(relist, 'next', 300);
     const pods = [pendingPod('tenant', 'a'), pendingPod('shop', 'a'), pendingPod('gone', 'a')];
     const { api, names, leftOut } = await watching(t, { '/api/v1/pods': pods });
@@ -102,7 +102,7 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
     await until(() => names().length === 1);
   });
 
-  test('a pod of a DaemonSet is known, though its kubelet gives a reason of 700 KB', async (t) => {
+  test('a pod of a DaemonSet is known, although its kubelet gives a reason of 700 KB', async (t) => {
     const { api, gate } = await watching(t, { [agents]: [apiAgent('n1', { ready: false })] });
     const isBroken = (): boolean => gate.readiness.status(agent, 'n1', Date.now(), 0)?.state === 'broken';
     await until(() => gate.unsynced() === undefined && isBroken());
@@ -122,7 +122,7 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
     assert.equal(gate.readiness.knows(agent), true);
   });
 
-  test('a pod of the DaemonSet over the limit makes no node not ready', async (t) => {
+  test('a pod of the DaemonSet over the limit does not make a node not ready', async (t) => {
     const large = { ...apiAgent('n1'), data: 'x'.repeat(trustedObjectBytes) };
     const { api, gate } = await watching(t, { [agents]: [large] });
     await until(() => gate.unsynced() === undefined);
@@ -134,7 +134,7 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
     await until(() => gate.notSynced(agent));
   });
 
-  test('a namespace or pod that is known is answered at once; another one is requested by its name', async (t) => {
+  test('a known namespace or pod is answered immediately; another one is requested by its name', async (t) => {
     const recreated = pendingPod('shop', 'a') as ReturnType<typeof apiAgent>;
     const empty = { name: 'empty', uid: 'e', resourceVersion: '5', labels: { 'cni-gate.io/profile': '' } };
     const { api, gate, facts } = await watching(t, {

@@ -6,7 +6,7 @@ import type { NamespaceFacts } from '../../../../webhook/core/facts/namespace.ts
 
 const labels = { 'cni-gate.io/profile': 'cilium' };
 
-test('opting in and out is reported, at most once in five seconds, and other changes are not', (t) => {
+test('opting in and out is reported, at most once every five seconds, and other changes are not', (t) => {
   const store = new Store<NamespaceFacts>();
   let tell: (changes: Change<NamespaceFacts>[]) => void = () => {};
   const subscribe = (subscriber: typeof tell) => {

@@ -108,7 +108,7 @@ suite('watchGate', () => {
     assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, undefined, 'ready']);
   });
 
-  test('knows whether an event about a DaemonSet came after a node that may be old', async (t) => {
+  test('knows whether an event about a DaemonSet came after a node that may have been added earlier', async (t) => {
     const { watched, tell, state, gate } = await watching(t, 'agent');
     await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
     const before = there['/api/v1/nodes'] ?? [];
@@ -154,7 +154,7 @@ suite('watchGate', () => {
     assert.equal(evidence.of('mesh', 'n1'), undefined);
   });
 
-  test('a new node is not observed while the watch of the pods is broken, until something is heard of them', async (t) => {
+  test('while the watch of the pods is broken, a new node counts as not observed until an event about them', async (t) => {
     const { watched, tell, state, gate } = await watching(t, 'agent');
     await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
     const notObservedSince = (...names: string[]): boolean[] =>
@@ -168,7 +168,7 @@ suite('watchGate', () => {
     assert.deepEqual([notObservedSince('n1', 'n3', 'n4'), state('agent')], [[false, false, false], 'ready']);
   });
 
-  test('a node is reserved for a pod while that waits', async (t) => {
+  test('a node is reserved for a pod while the pod waits', async (t) => {
     const { watched, tell, gate } = await watching(t, 'agent');
     const { reservations } = gate.evidence;
     const waiting = '/api/v1/pods spec.nodeName=';
@@ -185,7 +185,7 @@ suite('watchGate', () => {
     assert.equal(reservations.holder('mesh', 'n1', now + 4999), undefined);
   });
 
-  test('a pod is held from a refusal that its watch or this process knows, for as long as it waits', async (t) => {
+  test('a pod is held from a refusal that the watch or this process has seen, for as long as it waits', async (t) => {
     const { watched, tell, gate } = await watching(t, 'agent');
     const waiting = '/api/v1/pods spec.nodeName=';
     const message =

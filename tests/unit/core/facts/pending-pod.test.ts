@@ -21,7 +21,7 @@ function api(spec: ApiPod['spec'] = {}, more: object = {}): ApiPod {
 }
 
 suite('what is read of a waiting pod', () => {
-  test('its version, nomination, owner, and what it asks of a node', () => {
+  test('its version, nomination, owner, and its requirements for a node', () => {
     const affinity = requiring({ matchExpressions: [{ key: 'gpu', operator: 'Exists' }] });
     const pod = toPendingPod(
       api({
@@ -82,7 +82,7 @@ suite('what is read of a waiting pod', () => {
     }
   });
 
-  test('without a controller it is a group of its own; while it is deleted it is leaving', () => {
+  test('without a controller, it is its own group; while it is being deleted, it is leaving', () => {
     const pod = toPendingPod(api({}, { ownerReferences: null, deletionTimestamp: '2026-11-21T12:00:00Z' }));
     assert.deepEqual([pod.group, pod.leaving], ['u1', true]);
   });

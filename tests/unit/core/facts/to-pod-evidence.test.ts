@@ -159,7 +159,7 @@ suite('what is kept of a pod', () => {
     assert.deepEqual(evidencePick()(apiPod({ status, hostNetwork: true })).addresses, []);
   });
 
-  test('texts of others are bounded, and equal ones are kept once', () => {
+  test('texts from others are bounded, and equal ones are kept once', () => {
     const pick = evidencePick();
     const long = 'x'.repeat(100_000);
     const entries = Array.from({ length: 200 }, () => ({ name: long, ips: Array(50).fill('10.0.0.1') }));

@@ -67,7 +67,7 @@ const cases: [name: string, status: PodStatus, expected: string, context?: Proof
   ['a pass, then the condition', pod(passed, { conditions: sandbox('True', '00:15') }), 'passed'],
   ['a failure of an older sandbox', pod({ ...failing, state: running }, newer), 'waiting'],
   ['a failure of this sandbox', pod(failing, { conditions: sandbox('True', '00:00') }), 'failed'],
-  ['a failure, and the sandbox is gone', pod(failing, gone), 'waiting'],
+  ['a failure, then the sandbox is gone', pod(failing, gone), 'waiting'],
   ["linkerd's own validator: 95", pod({ state: ended(95) }), 'failed', foreign],
   ["Istio's own validator: 126", pod({ lastState: ended(126) }), 'failed', foreign],
   ['another one: 1', pod({ lastState: ended(1) }), 'failed', foreign],

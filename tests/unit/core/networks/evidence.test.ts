@@ -17,7 +17,7 @@ suite('evidence', () => {
     assert.deepEqual([uids('web'), uids('other')], [['c'], ['a']]);
   });
 
-  test('tells of each change, until it need not any more', () => {
+  test('reports each change until the subscription ends', () => {
     const evidence = new Evidence();
     const told: unknown[] = [];
     const end = evidence.subscribe((changes) =>
@@ -30,7 +30,7 @@ suite('evidence', () => {
     assert.deepEqual(told, [[[undefined, 'waiting']], [['waiting', 'passed']], [['passed', undefined]]]);
   });
 
-  test('a profile that comes is counted, one that goes is forgotten, and the others keep what is remembered', () => {
+  test('a new profile is counted, a removed one is forgotten, and the others keep their records', () => {
     const profiles = new Set(['mesh']);
     const evidence = new Evidence((name) => profiles.has(name));
     put(evidence, { uid: 'gone', verdict: 'passed' });
@@ -48,7 +48,7 @@ suite('evidence', () => {
       [true, true],
     );
     const [waiting] = evidence.of('new', 'n1')?.waiting.values() ?? [];
-    assert.equal(waiting?.since, start - 60_000, 'the pod waits for a minute already');
+    assert.equal(waiting?.since, start - 60_000, 'the pod has been waiting for a minute');
     profiles.delete('mesh');
     evidence.profilesChanged(start);
     assert.equal(evidence.of('mesh', 'n1'), undefined);
@@ -59,7 +59,7 @@ suite('evidence', () => {
     assert.equal(evidence.of('mesh', 'n1')?.lastPass?.at, start + 30_000);
   });
 
-  test('of the owners that have passed, those are forgotten that did so longest ago', () => {
+  test('of the owners that have passed, those that passed longest ago are forgotten', () => {
     const evidence = new Evidence();
     for (let index = 0; index <= nodeEvidence.passedOwners; index += 1) {
       put(evidence, { uid: 'a', owner: `o${index}`, verdict: 'passed' });
@@ -69,7 +69,7 @@ suite('evidence', () => {
     assert.deepEqual(owners.map(evidence.hasPassed), [true, false, true, true]);
   });
 
-  test('what is remembered is bounded', () => {
+  test('the records are bounded', () => {
     const evidence = new Evidence();
     for (let index = 0; index < nodeEvidence.nodes + 100; index += 1) {
       put(evidence, { uid: 'a', node: `n${index}`, verdict: 'passed' });

@@ -11,7 +11,7 @@ suite('a pod that failed', () => {
     ['it could not be started', { state: crashLoop, lastState: ended(128, 20) }],
   ];
   for (const [what, ours = {}] of nothing) {
-    test(`stays one in its sandbox, though later nothing is shown: ${what}`, () => {
+    test(`stays failed in its sandbox, although a later run shows no verdict: ${what}`, () => {
       const kubelet = new Kubelet();
       kubelet.writes(1, 'a', { from: 1 });
       kubelet.writes(11, 'a', failed);
@@ -20,11 +20,11 @@ suite('a pod that failed', () => {
       const { version, ...now } = kubelet.pod('a');
       assert.equal(now.verdict, 'failed');
       assert.deepEqual({ ...now, run: before.run }, before);
-      assert.ok(version > failedVersion, 'a deletion asks for the version that is there');
+      assert.ok(version > failedVersion, 'a deletion names the current version');
     });
   }
 
-  test('does not stay one in another sandbox, of another controller, or if it passes', () => {
+  test('does not stay failed in another sandbox, with another controller, or if it passes', () => {
     const cases: [shown: Written, expected: string][] = [
       [{ sandbox: 15, ours: { state: running(20) } }, 'waiting'],
       [{ sandbox: 15, ours: { state: ended(69, 20) } }, 'not-possible'],
@@ -47,19 +47,19 @@ suite('a witness that runs again, on a node that has booted', () => {
     return kubelet;
   }
 
-  test('is no new proof in its sandbox, though nothing else runs there', () => {
+  test('is no new proof in its sandbox, although nothing else runs there', () => {
     const kubelet = scene();
     for (const started of [false, true]) kubelet.writes(20, 'a', { from: 20, started });
     assert.equal(kubelet.isProved, false);
   });
 
-  test('is none for a process that has not seen the first run', () => {
+  test('is no new proof for a process that has not seen the first run', () => {
     const kubelet = new Kubelet();
     for (const started of [false, true]) kubelet.writes(20, 'a', { from: 20, started, main: 5 });
     assert.equal(kubelet.isProved, false);
   });
 
-  test('is one in another sandbox', () => {
+  test('is a new proof in another sandbox', () => {
     const kubelet = scene();
     kubelet.starts(31, 'a');
     assert.equal(kubelet.isProved, true);

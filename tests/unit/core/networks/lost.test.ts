@@ -13,7 +13,7 @@ function clusterWith(...uids: string[]): Kubelet {
   return cluster;
 }
 
-/** The pods are not ready from 100 s on, and so lost from 110 s on. */
+/** A cluster whose pods are not ready from 100 s on, and so lost from 110 s on. */
 function clusterWithout(...uids: string[]): Kubelet {
   const cluster = clusterWith(...uids);
   for (const uid of uids) cluster.writes(100, uid, unready);
@@ -30,7 +30,7 @@ suite('a pod that passed, and whose readiness probe fails', () => {
     );
     assert.equal(cluster.writes(200, 'a', unready), 'lost', 'another status that shows the same');
     assert.equal(cluster.writes(300, 'a', working), 'passed');
-    assert.equal(cluster.writes(301, 'a', unready), 'passed', 'the time begins anew');
+    assert.equal(cluster.writes(301, 'a', unready), 'passed', 'the time begins again');
     assert.equal(cluster.verdict(311), 'lost');
   });
 
@@ -67,7 +67,7 @@ suite('a pod that passed, and whose readiness probe fails', () => {
     });
   }
 
-  test('of a list: since the start of its run, of its containers, or since it is not ready', () => {
+  test('from a list: its time counts from the start of its run or of its containers, or from when it became unready', () => {
     for (const [shown, from, patience] of [
       [{ from: 50 }, 50, 60],
       [{ main: 60 }, 60, 10],
@@ -82,7 +82,7 @@ suite('a pod that passed, and whose readiness probe fails', () => {
     }
   });
 
-  test('of a later list, after the watch had ended: since it is not ready', () => {
+  test('from a later list, after the watch had ended: its time counts from when it became unready', () => {
     const cluster = clusterWith('a');
     assert.equal(cluster.writes(200, 'a', { ...unready, notReady: 70, listed: true }), 'lost');
   });
@@ -98,7 +98,7 @@ suite('a pod that passed, and whose readiness probe fails', () => {
 suite('a container that was killed and runs again in its sandbox', () => {
   const again: Written = { ...unready, from: 200 };
 
-  test('is neither a loss nor a pass: it is started at once, and ready some seconds later', () => {
+  test('is neither a loss nor a pass: it has started immediately, and is ready some seconds later', () => {
     const cluster = clusterWith('a');
     cluster.boots();
     cluster.writes(200, 'a', { ...again, started: false });
@@ -109,7 +109,7 @@ suite('a container that was killed and runs again in its sandbox', () => {
     assert.equal(cluster.isProved, false);
   });
 
-  test('and again: the time begins anew with each run', () => {
+  test('that is killed again: the time begins again with each run', () => {
     const cluster = clusterWith('a');
     cluster.writes(201, 'a', again);
     cluster.writes(208, 'a', { ...again, down: true });
@@ -129,12 +129,12 @@ suite('a container that was killed and runs again in its sandbox', () => {
     assert.equal(cluster.writes(203, 'a', { ...working, from: 200 }), 'passed');
   });
 
-  test('in a new sandbox: it is not lost any more', () => {
+  test('in a new sandbox: it is no longer lost', () => {
     const cluster = clusterWithout('a');
     assert.equal(cluster.writes(300, 'a', { ...unready, from: 290, sandbox: 289, main: 295 }), 'passed');
   });
 
-  test('and all containers with it, in the first list of a new server: it is no pass', () => {
+  test('with all other containers, in the first list of a new server: it is no pass', () => {
     const cluster = new Kubelet();
     cluster.writes(203, 'a', { ...again, main: 202, listed: true });
     assert.equal(cluster.isProved, false);
@@ -143,7 +143,7 @@ suite('a container that was killed and runs again in its sandbox', () => {
 });
 
 suite('a node on which pods lost their network', () => {
-  test('fails with two owners, until they are ready', () => {
+  test('fails if pods of two owners are lost, until they are ready', () => {
     const cluster = clusterWithout('a', 'b');
     assert.deepEqual([109, 110].map(cluster.stateOf), ['proved', 'failing']);
     const { reason, since } = cluster.proof(110, ready);
@@ -153,7 +153,7 @@ suite('a node on which pods lost their network', () => {
     assert.equal(cluster.stateOf(200), 'proved');
   });
 
-  test('is opened by a pass, and failing again if pods are lost after it', () => {
+  test('stops failing after a pass, and fails again if pods are lost later', () => {
     const cluster = clusterWithout('a', 'b');
     cluster.starts(120, 'new');
     assert.deepEqual([cluster.stateOf(126), cluster.verdict(126)], ['proved', 'lost']);
@@ -162,15 +162,15 @@ suite('a node on which pods lost their network', () => {
     assert.equal(cluster.stateOf(150), 'failing');
   });
 
-  test("is opened by a new container of the network's pod", () => {
+  test("stops failing after a new container of the network's pod", () => {
     const cluster = clusterWithout('a', 'b');
     cluster.started = { at: time(105) };
     assert.equal(cluster.stateOf(120), 'proved');
     cluster.started = { at: time(9999), shownBy: '1' };
-    assert.equal(cluster.stateOf(120), 'failing', 'its start was before, whatever its clock says');
+    assert.equal(cluster.stateOf(120), 'failing', 'it started before the loss, whatever its clock says');
   });
 
-  test('has booted since: what statuses from before show does not count', () => {
+  test('does not fail after a boot because of earlier statuses', () => {
     const cluster = clusterWithout('a', 'b');
     cluster.evidence.booted('n1', '1000');
     assert.equal(cluster.stateOf(120), 'proved');
@@ -178,7 +178,7 @@ suite('a node on which pods lost their network', () => {
     assert.equal(cluster.stateOf(150), 'proved');
   });
 
-  test('stays failing when they are deleted, and is opened by a pass', () => {
+  test('keeps failing when the pods are deleted, and stops after a pass', () => {
     const cluster = clusterWithout('a', 'b', 'c');
     cluster.writes(120, 'a', { ...unready, leaving: true });
     cluster.goes(121, 'a');
@@ -188,10 +188,10 @@ suite('a node on which pods lost their network', () => {
     assert.equal(cluster.proof(125, ready).since, time(100));
     cluster.starts(130, 'new');
     assert.equal(cluster.stateOf(136), 'proved');
-    assert.equal(cluster.evidence.of('mesh', 'n1')?.quiet, true, 'nothing of them stays');
+    assert.equal(cluster.evidence.of('mesh', 'n1')?.quiet, true, 'no record of them is left');
   });
 
-  test('fails since the first loss, and pods of one owner that are deleted one after the other are one attempt', () => {
+  test('fails from the first loss on, and pods of one owner that are deleted one after another are one attempt', () => {
     const later = clusterWithout('a', 'b');
     for (const uid of ['c', 'd']) later.starts(120, uid);
     for (const uid of ['c', 'd']) later.writes(200, uid, { ...unready, from: 120, sandbox: 119, main: 125 });
@@ -210,7 +210,7 @@ suite('a node on which pods lost their network', () => {
     assert.equal(twice.evidence.of('mesh', 'n1')?.failures.get(owner)?.attempts, 1);
   });
 
-  test('does not fail because pods are deleted that were not ready for a moment', () => {
+  test('does not fail because pods that were briefly unready are deleted', () => {
     const cluster = clusterWithout('a', 'b');
     for (const uid of ['a', 'b']) cluster.writes(105, uid, { ...unready, leaving: true });
     for (const uid of ['a', 'b']) cluster.goes(135, uid);

@@ -7,7 +7,7 @@ import { evidenceWith, Scene, seconds, start } from './support.ts';
 const ready = { mode: 'ready' } as const;
 
 suite('a node on which proofs fail', () => {
-  test('fails with two owners, in both modes', () => {
+  test('fails if pods of two owners fail, in both modes', () => {
     const scene = new Scene();
     scene.runs(0, 'a', 'failed', { owner: 'web' });
     assert.equal(scene.says(4, ready), 'proved, lets');
@@ -29,7 +29,7 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(60, ready), 'proved, lets');
   });
 
-  test('fails for one owner alone after two of its attempts, until another pod passes there', () => {
+  test('fails only for one owner after two of its attempts, until another pod passes there', () => {
     const scene = new Scene();
     const web = { ...ready, pod: { key: 'next', owner: 'web' } };
     scene.runs(0, 'a', 'failed');
@@ -52,7 +52,7 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(4, { ...ready, profile: 'base' }), 'proved, lets');
   });
 
-  test('is closed by one success whatever the clock of the node says', () => {
+  test('stops failing after one success, whatever the clock of the node says', () => {
     const scene = new Scene();
     scene.shows(90, { uid: 'slow', owner: 'slow' });
     scene.runs(95, 'good', 'passed', { owner: 'good' });
@@ -62,7 +62,7 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(113, ready), 'proved, lets');
   });
 
-  test('is closed by a new container of the DaemonSet', () => {
+  test('stops failing after a new container of the DaemonSet', () => {
     const scene = new Scene();
     scene.agentStarts(-10);
     for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
@@ -71,7 +71,7 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(6, ready), 'proved, lets');
   });
 
-  test('a failure that began before the last success says nothing', () => {
+  test('a failure that began before the last success does not count', () => {
     const scene = new Scene();
     for (const owner of ['web', 'db']) scene.shows(0, { uid: owner, owner });
     scene.runs(1, 'good', 'passed', { owner: 'good' });
@@ -80,7 +80,7 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(11, ready), 'proved, lets');
   });
 
-  test('a pod that fails again and again in one sandbox failed once', () => {
+  test('a pod that fails repeatedly in one sandbox counts as one failure', () => {
     const scene = new Scene();
     for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner, version: 7 });
     scene.runs(10, 'good', 'passed', { owner: 'good' });
@@ -92,7 +92,7 @@ suite('a node on which proofs fail', () => {
     assert.deepEqual([at, failedVersion], [start + 3 * seconds, '7']);
   });
 
-  test('a pass that is shown again is not a new one, whatever the pod shows between', () => {
+  test('a pass that is shown again is not a new one, whatever the pod shows in between', () => {
     const scene = new Scene();
     const pass = { uid: 'good', owner: 'good', verdict: 'passed', startedAt: 0, at: 3 } as const;
     scene.shows(3, pass);
@@ -106,7 +106,7 @@ suite('a node on which proofs fail', () => {
     assert.match(scene.says(31, ready), /^failing/);
   });
 
-  test('a pass of another container is a new one, in a sandbox without a pass', () => {
+  test('a pass of another container is a new one only in a sandbox without a pass', () => {
     const scene = new Scene();
     const pass = { uid: 'good', owner: 'good', verdict: 'passed', startedAt: 0, at: 3 } as const;
     scene.shows(3, { ...pass, run: 1, sandbox: 0 });
@@ -130,14 +130,14 @@ suite("a node whose clock was an hour ahead when the network's pod started, and 
     return scene;
   }
 
-  test('is proved by a pass of a pod that came since', () => {
+  test('is proved by a pass of a pod that was bound later', () => {
     const scene = sceneSetBack();
     assert.equal(scene.says(9), 'unproved, holds');
     scene.runs(10, 'late', 'passed');
     assert.equal(scene.says(14), 'proved, lets');
   });
 
-  test('is not proved by a pass that a list shows, or that came before', () => {
+  test('is not proved by an earlier pass, or by one that a list shows', () => {
     const listed = new Scene(evidenceWith([{ verdict: 'passed', at: 10, version: 500 }]));
     listed.agentStarts(hour);
     assert.equal(listed.says(14), 'unproved, lets');
@@ -147,7 +147,7 @@ suite("a node whose clock was an hour ahead when the network's pod started, and 
     assert.equal(before.says(14), 'unproved, lets');
   });
 
-  test('fails with two owners, and lets one pod through after each pause', () => {
+  test('fails if pods of two owners fail, and allows one pod after each pause', () => {
     const scene = sceneSetBack();
     scene.runs(10, 'good', 'passed', { startedAt: hour, at: hour });
     for (const owner of ['web', 'db']) scene.runs(20, owner, 'failed', { owner });
@@ -157,18 +157,18 @@ suite("a node whose clock was an hour ahead when the network's pod started, and 
     assert.equal(scene.says(36), 'failing, lets');
   });
 
-  test('fails if sandboxes do not come', () => {
+  test('fails if sandboxes are not created', () => {
     const scene = sceneSetBack();
     for (const owner of ['web', 'db']) scene.shows(10, { uid: owner, owner, hasSandbox: false });
     assert.match(scene.says(71, ready), /^failing/);
   });
 });
 
-suite('sandboxes that do not come', () => {
+suite('sandboxes that are not created', () => {
   const waits = (scene: Scene, owner: string, at: number): void =>
     scene.shows(at, { uid: owner, owner, hasSandbox: false });
 
-  test('of two owners, for a minute, make a node failing; and no longer when they come', () => {
+  test('of two owners, for a minute, make a node failing until they are created', () => {
     const scene = new Scene();
     waits(scene, 'web', 0);
     assert.equal(scene.says(70, ready), 'proved, lets');
@@ -183,7 +183,7 @@ suite('sandboxes that do not come', () => {
     assert.equal(scene.says(63, ready), 'proved, lets');
   });
 
-  test('say nothing if another pod passed since', () => {
+  test('do not count if another pod has passed since', () => {
     const scene = new Scene();
     for (const owner of ['web', 'db']) waits(scene, owner, 0);
     scene.shows(30, { uid: 'good', owner: 'good', verdict: 'passed' });
@@ -197,7 +197,7 @@ suite('sandboxes that do not come', () => {
     assert.match(scene.says(71, ready), /^failing/);
   });
 
-  test('count from the start of the DaemonSet at the earliest', () => {
+  test("count at the earliest from the start of the DaemonSet's pod", () => {
     const scene = new Scene();
     waits(scene, 'web', 0);
     waits(scene, 'db', 0);
@@ -208,7 +208,7 @@ suite('sandboxes that do not come', () => {
 });
 
 suite('a node without a proof', () => {
-  test('a verdict that does not come in 30 s lets the next one through', () => {
+  test('without a verdict within 30 s, the next pod is allowed', () => {
     const scene = new Scene();
     scene.shows(0, { uid: 'first' });
     assert.equal(scene.says(29), 'unproved, holds');
@@ -227,7 +227,7 @@ suite('a node without a proof', () => {
         scene.says(failedAt + seconds, { pod }).endsWith('lets'),
     ) ?? Number.NaN;
 
-  test('after an attempt that fails there is a pause, the same for all that did not fail there', () => {
+  test('after a failed attempt there is a pause, the same for all owners that did not fail there', () => {
     const scene = new Scene();
     for (let at = 0; at < 100; at += 20) {
       scene.runs(at, `at-${at}`, 'failed', { takes: 10 });
@@ -236,7 +236,7 @@ suite('a node without a proof', () => {
     }
   });
 
-  test('with each of its attempts, an owner waits longer; others do not', () => {
+  test('with each of its failed attempts, an owner waits longer; others do not', () => {
     const scene = new Scene();
     let at = 0;
     for (const pause of [12, 12, 16, 32, 64, 128, 256, 300, 300]) {
@@ -249,7 +249,7 @@ suite('a node without a proof', () => {
     }
   });
 
-  test('an owner with a pod that runs on another node waits for a minute, if no attempt of the scheduler finds another node', () => {
+  test('an owner with a pod that runs on another node waits for a minute, unless its pod is held for 12 s', () => {
     const scene = new Scene();
     const opens = (at: number): number[] =>
       [{ key: 'k', owner: 'web' }, { owner: 'web' }].map((pod) => opensTo(scene, at, pod));
@@ -274,7 +274,7 @@ suite('a node without a proof', () => {
     assert.equal(opensTo(scene, 10, { key: 'k', owner: 'web' }), 4);
   });
 
-  test('a DaemonSet has pods on other nodes, and its next one cannot go there', () => {
+  test('a DaemonSet with pods on other nodes does not wait: its next pod cannot go there', () => {
     const scene = new Scene();
     const owner = ownerKey('net', { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'log', uid: 'log' });
     scene.runs(0, 'there', 'passed', { owner, node: 'n2' });
@@ -282,11 +282,11 @@ suite('a node without a proof', () => {
     assert.equal(opensTo(scene, 10, { key: 'k', owner }), 4);
   });
 
-  test('an owner that has passed on any node goes before those that have not', () => {
+  test('an owner that has passed on any node precedes those that have not', () => {
     const scene = new Scene();
     scene.runs(0, 'elsewhere', 'passed', { owner: 'web', node: 'n2' });
     scene.runs(0, 'broken', 'failed', { owner: 'broken', takes: 10 });
-    assert.equal(opensTo(scene, 10, { key: 'k', owner: 'fresh' }), 2, 'none of those that failed has passed');
+    assert.equal(opensTo(scene, 10, { key: 'k', owner: 'fresh' }), 2, 'no owner that failed has passed');
     scene.runs(30, 'moved', 'failed', { owner: 'web', takes: 10 });
     assert.equal(opensTo(scene, 40, { owner: 'web' }), 4);
     assert.equal(opensTo(scene, 40, { key: 'k', owner: 'fresh' }), 12);
@@ -298,7 +298,7 @@ suite('a node without a proof', () => {
     scene.runs(0, 'a', 'failed', { owner: 'web', takes: 10 });
     scene.evidence.reservations.reserve('mesh', 'n1', 'web', start + 10.5 * seconds);
     assert.equal(scene.says(10.5, { pod: { key: 'k', owner: 'web' } }), 'unproved, lets');
-    assert.equal(scene.says(13, { pod: { owner: 'web' } }), 'unproved, holds', 'one is on the way');
+    assert.equal(scene.says(13, { pod: { owner: 'web' } }), 'unproved, holds', 'a pod is on its way');
   });
 
   test('30 pods that fail together after a boot are one attempt', () => {
@@ -311,12 +311,12 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(13), 'failing, lets');
   });
 
-  test('failed pods of an owner are deleted again and again: it has the turn once, then others do', () => {
+  test('if failed pods of an owner are deleted repeatedly, the owner tries once, then others do', () => {
     const scene = new Scene();
     const other = { pod: { key: 'other', owner: 'other' } };
     for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
     scene.shows(11, { uid: 'web-1', owner: 'web', verdict: 'failed' });
-    assert.equal(scene.says(12, other), 'failing, lets', 'the failed pods stay');
+    assert.equal(scene.says(12, other), 'failing, lets', 'the failed pods are still there');
     scene.goes(12, 'web-1');
     assert.equal(scene.says(12.5, other), 'failing, holds', 'the node is reserved for the new pod of web');
     assert.equal(scene.says(12.5, { pod: { key: 'web-2', owner: 'web' } }), 'failing, lets');
@@ -326,14 +326,14 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(27, other), 'failing, lets');
   });
 
-  test('a failed pod without a controller is deleted: nobody replaces it', () => {
+  test('a deleted failed pod without a controller reserves nothing: nobody replaces it', () => {
     const scene = new Scene();
     scene.runs(0, 'bare', 'failed', { owner: '' });
     scene.goes(10, 'bare');
     assert.equal(scene.says(11), 'unproved, lets');
   });
 
-  test('a boot asks for a new proof, also of a network without a DaemonSet', () => {
+  test('a boot requires a new proof, also for a network without a DaemonSet', () => {
     const scene = new Scene();
     scene.runs(0, 'a', 'passed', { version: 3 });
     assert.equal(scene.says(5), 'proved, lets');
@@ -353,7 +353,7 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(11), 'proved, lets');
   });
 
-  test('what failed before the boot says nothing, also about a network without a DaemonSet', () => {
+  test('failures from before the boot do not count, also for a network without a DaemonSet', () => {
     const scene = new Scene();
     for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
     assert.equal(scene.says(4, ready), 'failing, holds');
@@ -362,14 +362,14 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(4), 'unproved, lets');
   });
 
-  test('a proof of before the boot does not count, though it is the first that is known of the node', () => {
+  test('a proof from before the boot does not count, even if it is the first that is known on the node', () => {
     const scene = new Scene();
     scene.evidence.booted('n1', '10');
     scene.shows(1, { uid: 'a', verdict: 'passed', version: 9 });
     assert.equal(scene.says(2), 'unproved, lets');
   });
 
-  test('a proof from after the boot counts, though the event of the boot comes later', () => {
+  test('a proof from after the boot counts, even if the event of the boot comes later', () => {
     const scene = new Scene();
     scene.runs(5, 'a', 'passed', { version: 20 });
     scene.evidence.booted('n1', '10');

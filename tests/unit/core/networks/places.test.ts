@@ -56,7 +56,7 @@ function gate(places: Record<string, boolean>, notSynced: string[] = []) {
 }
 
 suite('a DaemonSet that may be in several namespaces', () => {
-  test('the gate goes by those that exist', () => {
+  test('the gate checks those that exist', () => {
     const without = 'allowed without a check: ';
     assert.deepEqual(gate({ net: true }), ['allowed ready', undefined]);
     assert.deepEqual(gate({ net: false }), ['refused broken', 'DaemonSet net/agent']);
@@ -72,7 +72,7 @@ suite('a DaemonSet that may be in several namespaces', () => {
     ]);
   });
 
-  test('each place is read, and its pods are exempt', () => {
+  test('each namespace is read, and its pods are exempt', () => {
     assert.deepEqual([...daemonSetSources(policy).keys()].slice(-2), ['system/agent', 'net/agent']);
     assert.deepEqual([...policy.daemonSets].slice(-2), ['system/agent', 'net/agent']);
   });

@@ -59,14 +59,14 @@ suite('the status of a DaemonSet on a node', () => {
     ['the DaemonSet is not known', [node(), agent()], undefined],
     ['the node is not known', [daemonSet(), agent()], undefined],
     ['the node is gone', [...known, agent(), nodeGone], undefined],
-    ['a node of that name comes later', [...known, agent(), gone, nodeGone, node()], none],
+    ['a node with that name is added later', [...known, agent(), gone, nodeGone, node()], none],
     ['its pod has been unready for long', [...known, crashing], unready('broken', ' (CrashLoopBackOff)')],
     ['its pod is new and not Ready', [...known, newAgent()], unready('starting')],
-    ['no pod of it is there', known, none],
-    ['a pod of another DaemonSet is no pod of it', [...known, agent({ owner: 'other' })], none],
+    ['it has no pod there', known, none],
+    ['a pod of another DaemonSet is not its pod', [...known, agent({ owner: 'other' })], none],
     ['its pod is being deleted', [...known, agent({ deleted: true })], ended],
     ['its old pod is Ready beside the new one', [...known, agent(), newAgent('agent-new')], ready],
-    ['it does not want the node', [node(), daemonSet({ nodeSelector: { pool: 'a' } })], exempt],
+    ['it does not select the node', [node(), daemonSet({ nodeSelector: { pool: 'a' } })], exempt],
   ];
   for (const [what, changes, expected] of cases) {
     test(what, () => assert.deepEqual(status(after(...changes)), expected));
@@ -100,7 +100,7 @@ suite('a reboot', () => {
     ['the watch of pods is ahead', 'ready', [stale, unready, starting, back, boot]],
     ['the watch of pods is ahead, with the old container', 'rebooted', [stale, boot]],
     ['the watch of pods is a little ahead', 'ready', [unready, starting, boot, back]],
-    ['an older state of the pod comes last', 'broken', [back, boot, starting]],
+    ['an older status of the pod comes last', 'broken', [back, boot, starting]],
     ['two reboots: containers of the boot in between are old', 'rebooted', [boot, back, again]],
     ['two reboots, and a container since', 'ready', [boot, back, again, two(31, 'c3')]],
     ['two reboots, seen before the pod', 'rebooted', [boot, again, back]],
@@ -111,24 +111,24 @@ suite('a reboot', () => {
     ],
     ['another pod since', 'ready', [boot, gone, agent({ uid: 'other', version: 25, containers: ['c9'] })]],
     ['nothing is kept of deleted pods', 'ready', [boot, gone, two(25, 'c1')]],
-    ['the same boot id again is none', 'ready', [node('b1', 40)]],
-    ['no boot id is none', 'ready', [node('', 40)]],
-    ['the node comes again with its boot id', 'ready', [nodeGone, node('b1', 41)]],
-    ['a new node of that name with another boot id', 'rebooted', [otherNode(41)]],
+    ['the same boot ID again is no reboot', 'ready', [node('b1', 40)]],
+    ['a missing boot ID is no reboot', 'ready', [node('', 40)]],
+    ['the node is added again with its boot ID', 'ready', [nodeGone, node('b1', 41)]],
+    ['a new node of that name with another boot ID', 'rebooted', [otherNode(41)]],
     ['the same after the deletion of the first', 'rebooted', [nodeGone, otherNode(41)]],
   ];
   for (const [what, expected, changes] of cases) {
     test(`${what}: ${expected}`, () => assert.equal(state(...changes), expected));
   }
 
-  test('holds the node for a while at most, in which a container may be mistaken for an old one', () => {
+  test('blocks the node only for a limited time, because a new container may be mistaken for an old one', () => {
     const readiness = after(...before, back, node('b2', 60));
     const later = (time: number) => readiness.status(ref, 'n1', now + time, grace);
     assert.deepEqual([later(longestStale)?.state, later(longestStale)?.observedAt], ['rebooted', now]);
     assert.equal(later(longestStale + 1)?.state, 'ready');
   });
 
-  test('is not seen of the node that was not written for longest, of more than 30,000', () => {
+  test('is not noticed on the node whose last update is the oldest, if there are more than 30,000', () => {
     const boots = new Boots();
     const shows = (node: number, bootID: string): boolean =>
       boots.node(toNodeFacts(apiNode(`n${node}`, bootID, 1)), now);
@@ -139,7 +139,7 @@ suite('a reboot', () => {
     assert.deepEqual([boots.seen('n0'), boots.seen('n1')], [now, undefined]);
   });
 
-  test('is not seen by versions that are not numbers', () => {
+  test('is not noticed if versions are not numbers', () => {
     const booted = toNodeFacts(apiNode('n1', 'b2', 20));
     const shown = toAgentFacts(apiAgent('n1', { containers: ['c1'] }));
     const worded: Change = (readiness) => {
@@ -160,7 +160,7 @@ suite('the latest start of a container', () => {
     };
   const first = shows(10, 1000, 'c1', true);
 
-  test('is after the event that shows it, whatever the clock says; unknown versions say nothing', () => {
+  test('is ordered by versions, whatever the clock says, except for the first known start', () => {
     assert.deepEqual(started(first), { at: 1000, after: undefined, shownBy: '10' });
     assert.deepEqual(started(first, shows(20, 500, 'c2')), { at: 500, after: '20', shownBy: '20' });
     assert.deepEqual(started(first, shows(20, 500, 'c2', true)), { at: 500, after: '10', shownBy: '20' });
@@ -170,7 +170,7 @@ suite('the latest start of a container', () => {
     assert.equal(started(first, shows(20, 500, 'c2'), shows(30, 500, 'c2')).shownBy, '20');
   });
 
-  test('is that of all pods that stay', () => {
+  test('is that of all pods that are left', () => {
     const other: Change = (readiness) => {
       const facts = toAgentFacts(apiAgent('n1', { name: 'other', version: 30 }));
       readiness.setAgent({ ...facts, startedAt: 2000 });

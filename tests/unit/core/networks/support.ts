@@ -19,14 +19,14 @@ export interface Shown {
   /** The name of its ReplicaSet; if empty, the pod has no controller. */
   owner?: string;
   verdict?: Verdict;
-  /** When the verdict came, or since when the pod waits, in seconds after {@link start}. */
+  /** When the pod got its verdict, or began to wait, in seconds after {@link start}. */
   at?: number;
   startedAt?: number;
   version?: number;
   profiles?: string[];
   failedProfiles?: string[];
   hasSandbox?: boolean;
-  /** When its sandbox was made, in seconds after {@link start}. */
+  /** When its sandbox was created, in seconds after {@link start}. */
   sandbox?: number;
   run?: number;
   ended?: boolean;

@@ -25,7 +25,7 @@ function callAfter(change: Change, profile: string, isRestored: boolean): void {
   if (isRestored) assert.deepEqual(after.spec.initContainers?.[0], before.spec.initContainers?.[0]);
 }
 
-suite('what another webhook changes in an injection, a later call takes back', () => {
+suite('what another webhook changes in an injection, a later call restores', () => {
   for (const [what, change] of refused) test(what, () => callAfter(change, 'cilium.multus', true));
   for (const [what, change] of refusedWithWitness) test(what, () => callAfter(change, 'cilium.seen', true));
   for (const [what, change] of refusedWithRechecks)
@@ -37,7 +37,7 @@ suite('what does not change the proof stays', () => {
     test(what, () => callAfter(change, 'cilium.multus', restored !== undefined));
 });
 
-test('an exempt pod loses an injection, but for a mirror pod, which nothing may change', () => {
+test('an exempt pod loses an injection, except a mirror pod, which nothing may change', () => {
   const context = contextFor('cilium');
   const { metadata, spec } = injected('cilium');
   const annotations = { ...metadata.annotations, 'kubernetes.io/config.mirror': 'hash' };

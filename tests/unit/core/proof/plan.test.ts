@@ -73,7 +73,7 @@ suite('the families that a mesh serves', () => {
     test(`env ${values}: those of the listen addresses`, () =>
       assert.deepEqual(served(listen, values), expected));
 
-  test('env: an invalid list, or a value from elsewhere, limits nothing', () => {
+  test('env: an invalid list, or a value from another source, limits nothing', () => {
     const invalid = [
       '',
       'localhost:4143',
@@ -94,7 +94,7 @@ suite('the families that a mesh serves', () => {
       assert.equal(served(dual, [value]).at(-1), 'all', value);
     for (const value of ['0', 'false', '', 'yes', 'tRUE', ' true', undefined])
       assert.equal(served(dual, [value]).at(-1), 'first', value);
-    assert.equal(served(dual, ['true', 'false']).at(-1), 'first', 'of two variables the last');
+    assert.equal(served(dual, ['true', 'false']).at(-1), 'first', 'the last of two variables');
     assert.equal(served({ ...dual, container: 'other' }, ['true']).at(-1), 'first');
   });
 
@@ -140,18 +140,18 @@ suite('the ids of a proof', () => {
   const users: [title: string, given: Ids, user: number][] = [
     ['nothing says one', {}, 7],
     ['the first container before the second', { first: { runAsUser: 1 }, second: { runAsUser: 2 } }, 1],
-    ['the second where the first has none', { first: {}, second: { runAsUser: 2 } }, 2],
+    ['the second container if the first has no user', { first: {}, second: { runAsUser: 2 } }, 2],
     ['null is none', { first: { runAsUser: null }, second: null, ofPod: { runAsUser: 3 } }, 3],
     ['a container before the pod', { second: { runAsUser: 2 }, ofPod: { runAsUser: 3 } }, 2],
-    ["the pod's where a container is there without one", { second: {}, ofPod: { runAsUser: 3 } }, 3],
-    ["not the pod's where none of the containers is there", { ofPod: { runAsUser: 3 } }, 7],
-    ['root is no answer, of a container', { first: { runAsUser: 0 }, second: { runAsUser: 2 } }, 2],
-    ['a root container: not the one of the pod', { second: { runAsUser: 0 }, ofPod: { runAsUser: 3 } }, 7],
-    ['root is no answer, of the pod', { second: {}, ofPod: { runAsUser: 0 } }, 7],
+    ["the pod's user if a container exists without one", { second: {}, ofPod: { runAsUser: 3 } }, 3],
+    ["not the pod's user if none of the containers exists", { ofPod: { runAsUser: 3 } }, 7],
+    ['root does not count, in a container', { first: { runAsUser: 0 }, second: { runAsUser: 2 } }, 2],
+    ['a root container: not the user of the pod', { second: { runAsUser: 0 }, ofPod: { runAsUser: 3 } }, 7],
+    ['root does not count, in the pod', { second: {}, ofPod: { runAsUser: 0 } }, 7],
     ['an annotation before a container', { annotation: '4', second: { runAsUser: 2 } }, 4],
     ["the pod's annotation before the namespace's", { annotation: '4', ofNamespace: '5' }, 4],
     ["an empty annotation is none: the namespace's", { annotation: '', ofNamespace: '5' }, 5],
-    ['an annotation that is no id', { annotation: 'x', second: { runAsUser: 2 } }, 2],
+    ['an annotation that is not an ID', { annotation: 'x', second: { runAsUser: 2 } }, 2],
     ['an annotation that is root', { annotation: '0' }, 7],
     ['an annotation below 0', { annotation: '-1' }, 7],
     ['an annotation above what Kubernetes takes', { annotation: '2147483648' }, 7],
@@ -166,7 +166,7 @@ suite('the ids of a proof', () => {
     assert.equal(groupOf({ second: { runAsUser: 2, runAsGroup: 3 } }), 3);
     assert.equal(groupOf({ first: { runAsUser: 2, runAsGroup: 0 } }), 7);
     assert.equal(groupOf({ second: {}, ofPod: { runAsUser: 2, runAsGroup: 3 } }), 3);
-    assert.equal(groupOf({}, { asUser: 5 }), undefined, 'a number says nothing of a group');
+    assert.equal(groupOf({}, { asUser: 5 }), undefined, 'a number implies no group');
     assert.equal(groupOf({ annotation: '4' }, { asUser: { annotation: key, default: 7 } }), undefined);
   });
 
@@ -185,7 +185,7 @@ suite('the ids of a proof', () => {
     assert.deepEqual(planWith({}, ...exempt).runAs, { runAsUser: 65_532, runAsGroup: 65_532 });
   });
 
-  test('of a namespace, only annotations with ids, ports or subnets are kept, up to a limit', () => {
+  test("only a namespace's annotations with IDs, ports or subnets are kept, up to a limit", () => {
     const kept = { id: '+1', ports: '25, 1024-65535', subnets: '10.0.0.0/8,fd00::/8' };
     const all = { ...kept, b: 'x', c: 7, d: '', f: '9'.repeat(513) };
     assert.deepEqual(annotationsOf(all), { annotations: kept });
@@ -249,7 +249,7 @@ test('a pod requests devices if a container has a resource that not every node h
   }
 });
 
-test('an annotation that a profile adds counts in the first call, as in a later one', () => {
+test('an annotation that a profile adds counts in the first call, as in later ones', () => {
   const key = 'config.linkerd.io/skip-inbound-ports';
   const plan = planOf(['linkerd', 'seen', { annotations: { [key]: '14000-14999' } }], {});
   assert.equal(plan.witness?.port, 15_000);
@@ -274,9 +274,9 @@ suite('the port of the readiness probe is one that the mesh leaves alone', () =>
   const everyPort = Array.from({ length: 65_535 }, (_, at) => at + 1);
 
   const cases: [what: string, mesh: object, given: Given, port: unknown, list?: string][] = [
-    ['not those of the mesh', {}, {}, 14_043, '14043'],
+    ['not the ports of the mesh', {}, {}, 14_043, '14043'],
     [
-      'not those of containers',
+      'not the ports of containers',
       {},
       { spec: { initContainers: [{ name: 'a', ...ports(14_043) }] } },
       14_044,
@@ -298,13 +298,13 @@ suite('the port of the readiness probe is one that the mesh leaves alone', () =>
     ["a namespace's list that the mesh does not read", {}, { namespace: { skip: '14043' } }, 14_043, '14043'],
     ["a namespace's list", { inherited: true }, { namespace: { skip: '25' } }, 14_043, '25,14043'],
     [
-      "the pod's before its namespace's",
+      "the pod's list before its namespace's",
       { inherited: true },
       { annotations: { skip: '80' }, namespace: { skip: '25' } },
       14_043,
       '80,14043',
     ],
-    ["a namespace's with the port", { inherited: true }, { namespace: { skip: '14043' } }, 14_043],
+    ["a namespace's list with the port", { inherited: true }, { namespace: { skip: '14043' } }, 14_043],
     [
       'no list',
       { excludedPorts: undefined },
@@ -346,7 +346,7 @@ suite('the port of the readiness probe is one that the mesh leaves alone', () =>
     assert.deepEqual(warnings, ['proof.continuous is left out: the kubelet is no witness of the pod']);
   });
 
-  test('an annotation of a profile stays, and may have the port', () => {
+  test('an annotation of a profile is not changed, and may already contain the port', () => {
     const mesh = { proof: { checks: [], inbound } };
     const planWith = (value: string) => planOf([mesh, watched, { annotations: { skip: value } }], {});
     assert.deepEqual([...planWith('14043').annotations], [[key, '14043']]);

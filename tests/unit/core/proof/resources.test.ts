@@ -42,7 +42,11 @@ const cases: [what: string, containers: (Resources | null)[], expected: Resource
   ['null and empty values count as absent', [null, {}, { requests: null, limits: {} }], none],
   ['a Burstable pod', [burstable, burstable], { requests: small, limits }],
   ['a Guaranteed pod: limits equal to requests', [guaranteed, guaranteed], { requests: limits, limits }],
-  ['a Guaranteed container beside a Burstable one', [guaranteed, burstable], { requests: small, limits }],
+  [
+    'a container with equal requests and limits beside a Burstable one',
+    [guaranteed, burstable],
+    { requests: small, limits },
+  ],
   ['a value that a container lacks', [burstable, { requests: { cpu: '1' } }], { requests: { cpu: '2m' } }],
   ['an absent request equals the limit', [{ limits: large }], { requests: limits, limits }],
   ['zeros stay zeros', [zero, zero], { requests: { cpu: '0', memory: '0' } }],
@@ -53,7 +57,7 @@ const cases: [what: string, containers: (Resources | null)[], expected: Resource
     { requests: { memory: '4Mi' } },
   ],
   [
-    'of others, ephemeral storage only',
+    'of other resources, ephemeral storage only',
     [{ limits: { 'ephemeral-storage': '1Gi', 'nvidia.com/gpu': '1', 'hugepages-2Mi': '4Mi' } }],
     { requests: { 'ephemeral-storage': '1Mi' }, limits: { 'ephemeral-storage': '1Mi' } },
   ],
@@ -64,7 +68,7 @@ suite('resources of the init container', () => {
     test(`${what}: the same for a sidecar`, () => assert.deepEqual(resources(containers, 'seen'), expected));
   }
 
-  test('none in a pod with resources of its own, which decide about its class', () => {
+  test('none in a pod with pod-level resources, which determine its QoS class', () => {
     const containers = [{ name: 'app', resources: guaranteed }];
     const { spec } = injected({ containers, resources: guaranteed });
     assert.equal(spec.initContainers?.[0]?.resources, none);
@@ -87,7 +91,7 @@ suite('resources of the init container', () => {
     });
   });
 
-  test('a pod requests no more than before, also when its containers were made smaller in place', () => {
+  test('a pod requests no more than before, even after its containers were resized to less', () => {
     const spec = { containers: [{ name: 'app', resources: guaranteed }] };
     const after = injected(spec).spec;
     assert.deepEqual(podRequests(after), podRequests(spec));

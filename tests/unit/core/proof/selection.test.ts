@@ -44,7 +44,7 @@ suite('exemption', () => {
     [undefined, requires(os('In', ['windows']), { matchFields: [] }), requires({ matchExpressions: [null] })],
     [undefined, { affinity: { nodeAffinity: null } }, { affinity: 'windows' }],
   ];
-  test('Windows: by node selector, or where each required term selects it', () => {
+  test('Windows: by node selector, or if each required term selects Windows', () => {
     for (const [expected, ...specs] of systems)
       for (const spec of specs) assert.equal(exempt(spec), expected, JSON.stringify(spec));
   });

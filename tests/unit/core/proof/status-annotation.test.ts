@@ -22,22 +22,26 @@ suite('requiredProfiles', () => {
   const checksOf = (value: string) => [validator({ name: 'CNI_GATE_CHECKS', value })];
   const mesh = '{"profiles":["mesh"]}';
   const cases: [what: string, pod: AnnotatedPod, expected: string[]][] = [
-    ['none, where nothing is said', { metadata: {} }, []],
-    ['whom the annotation names', pod('{"profiles":["mesh",7]}'), ['mesh']],
-    ['none, where the annotation is nonsense', pod('{"profiles":"mesh"'), []],
+    ['none, without label, annotation and container', { metadata: {} }, []],
+    ['those that the annotation names', pod('{"profiles":["mesh",7]}'), ['mesh']],
+    ['none, if the annotation is invalid', pod('{"profiles":"mesh"'), []],
     ['none by a label alone: the pod may be exempt', pod(undefined, [], label), []],
-    ['whom the container names', pod(undefined, [validator(checks('a', 'b', 'a'))]), ['a', 'b']],
-    ['though the annotation names none', pod('{"profiles":[]}', [validator(checks('a'))]), ['a']],
-    ['whom the annotation names besides', pod(mesh, [validator(checks('a'))]), ['mesh', 'a']],
+    ['those that the container names', pod(undefined, [validator(checks('a', 'b', 'a'))]), ['a', 'b']],
     [
-      'whom the label names, without checks',
+      'those of the container, even if the annotation names none',
+      pod('{"profiles":[]}', [validator(checks('a'))]),
+      ['a'],
+    ],
+    ['also those that the annotation names', pod(mesh, [validator(checks('a'))]), ['mesh', 'a']],
+    [
+      'those that the label names, if the container has no checks',
       pod(undefined, [validator(checks())], label),
       ['cilium', 'mesh'],
     ],
-    ['the last of two variables holds', pod('', [validator(checks('a'), checks('mesh'))]), ['mesh']],
+    ['the last of two variables counts', pod('', [validator(checks('a'), checks('mesh'))]), ['mesh']],
     ['a container that is not ours', pod(undefined, [{ name: 'cni-gate-validator' }], label), []],
     ['checks that cannot be read name none', pod(mesh, checksOf('[null,{]')), ['mesh']],
-    ['nor does one that is none', pod(mesh, checksOf('[null,{"profile":1}]')), ['mesh']],
+    ['neither do checks without a profile name', pod(mesh, checksOf('[null,{"profile":1}]')), ['mesh']],
   ];
   for (const [what, asked, expected] of cases) {
     test(what, () => assert.deepEqual(requiredProfiles(asked), expected));

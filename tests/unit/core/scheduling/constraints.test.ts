@@ -13,12 +13,12 @@ const expression = (key: string, operator: string, ...values: string[]): NodeSel
   matchExpressions: [{ key, operator, values }],
 });
 
-suite('which nodes a pod wants', () => {
+suite('which nodes a pod selects', () => {
   const cases: [what: string, constraints: Parameters<typeof matchesNode>[0], wanted: boolean][] = [
     ['nothing asked', {}, true],
-    ['nothing asked, written as null', { nodeSelector: null, affinity: null }, true],
+    ['no requirements, written as null', { nodeSelector: null, affinity: null }, true],
     ['a selector that holds', { nodeSelector: { zone: 'a' } }, true],
-    ['a selector of which one half holds', { nodeSelector: { zone: 'a', size: '9' } }, false],
+    ['a selector of which one half matches', { nodeSelector: { zone: 'a', size: '9' } }, false],
     ['a selector on a name of the prototype', { nodeSelector: { constructor: 'a' } }, false],
     ['In', required(expression('zone', 'In', 'b', 'a')), true],
     ['In, none of them', required(expression('zone', 'In', 'b')), false],
@@ -29,7 +29,7 @@ suite('which nodes a pod wants', () => {
     ['Gt', required(expression('size', 'Gt', '7')), true],
     ['Gt, equal', required(expression('size', 'Gt', '8')), false],
     ['Lt', required(expression('size', 'Lt', '10')), true],
-    ['Lt of what is no number', required(expression('zone', 'Lt', '10')), false],
+    ['Lt of a value that is not a number', required(expression('zone', 'Lt', '10')), false],
     ['Gt, signed and with leading zeros', required(expression('size', 'Gt', '+007')), true],
     ['Lt the largest number of 64 bits', required(expression('size', 'Lt', '9223372036854775807')), true],
     [
@@ -45,7 +45,7 @@ suite('which nodes a pod wants', () => {
     ['not this node', field('metadata.name', 'NotIn', 'n1'), false],
     ['a field that is not known', field('status.phase', 'Exists'), false],
     [
-      'a selector and an affinity, of which one holds',
+      'a selector and an affinity, of which one matches',
       { nodeSelector: { zone: 'a' }, ...required(expression('zone', 'In', 'b')) },
       false,
     ],
@@ -79,8 +79,8 @@ const taint = (key: string, effect: string, value?: string): Taint => ({
   ...(value !== undefined && { value }),
 });
 
-suite('whether a DaemonSet wants a node', () => {
-  test('a taint that the kubelet or the node controller sets does not keep it away', () => {
+suite('whether a DaemonSet selects a node', () => {
+  test('a taint that the kubelet or the node controller sets does not repel its pods', () => {
     for (const [key, effect] of [
       ['node.kubernetes.io/unreachable', 'NoExecute'],
       ['node.kubernetes.io/disk-pressure', 'NoSchedule'],
@@ -89,13 +89,13 @@ suite('whether a DaemonSet wants a node', () => {
     }
   });
 
-  test("a node without a network takes only those on the node's own", () => {
+  test('a node without a network accepts only pods on the host network', () => {
     const without = tainted(taint('node.kubernetes.io/network-unavailable', 'NoSchedule'));
     assert.equal(wantsDaemonPod({}, without), false);
     assert.equal(wantsDaemonPod({ hostNetwork: true }, without), true);
   });
 
-  test('other taints keep it away, unless it tolerates each', () => {
+  test('other taints repel its pods, unless they tolerate each', () => {
     const both = tainted(taint('gpu', 'NoSchedule', 'yes'), taint('spot', 'NoExecute'));
     const tolerates = (...tolerations: object[]) => wantsDaemonPod({ tolerations }, both);
     assert.equal(tolerates(), false);
@@ -110,12 +110,12 @@ suite('whether a DaemonSet wants a node', () => {
     assert.equal(wantsDaemonPod({}, tainted(taint('slow', 'PreferNoSchedule'))), true);
   });
 
-  test('a template that names its node wants that one and no other', () => {
+  test('a template that names its node selects only that node', () => {
     assert.equal(wantsDaemonPod({ nodeName: 'n1' }, tainted()), true);
     assert.equal(wantsDaemonPod({ nodeName: 'n2' }, tainted()), false);
   });
 
-  test('its node selector decides as well', () => {
+  test('its node selector counts too', () => {
     assert.equal(wantsDaemonPod({ nodeSelector: { pool: 'a' } }, tainted()), false);
   });
 });

@@ -13,16 +13,16 @@ const asks = (cpu: string, memory?: string) => ({
 });
 const sidecar = (cpu: string) => ({ ...asks(cpu), restartPolicy: 'Always' });
 
-suite('what a pod takes of its node', () => {
+suite('what a pod requests from its node', () => {
   const cases: [what: string, spec: RequestingSpec, cpu: number][] = [
     ['nothing', { containers: [{ name: 'c' }] }, 0],
     ['containers are added up', { containers: [asks('100m'), asks('0.2')] }, 300],
     [
-      'the largest init container counts where it is larger',
+      'the largest init container counts if it is larger',
       { containers: [asks('100m')], initContainers: [asks('300m'), asks('200m')] },
       300,
     ],
-    ['and does not where it is smaller', { containers: [asks('400m')], initContainers: [asks('300m')] }, 400],
+    ['and does not if it is smaller', { containers: [asks('400m')], initContainers: [asks('300m')] }, 400],
     ['sidecars run beside containers', { containers: [asks('100m')], initContainers: [sidecar('50m')] }, 150],
     [
       'and beside the init containers after them',
@@ -34,9 +34,9 @@ suite('what a pod takes of its node', () => {
       { containers: [asks('100m')], initContainers: [asks('300m'), sidecar('50m')] },
       300,
     ],
-    ['overhead comes on top', { containers: [asks('100m')], overhead: { cpu: '250m' } }, 350],
+    ['overhead is added', { containers: [asks('100m')], overhead: { cpu: '250m' } }, 350],
     [
-      'the pod as a whole counts in place of its containers',
+      'pod-level requests replace those of the containers',
       { containers: [asks('100m')], resources: { requests: { cpu: '1' } } },
       1000,
     ],
@@ -45,14 +45,14 @@ suite('what a pod takes of its node', () => {
     test(what, () => assert.equal(podRequests(spec).cpu ?? 0, cpu));
   }
 
-  test('of what the pod as a whole does not name, its containers count', () => {
+  test('resources without a pod-level request are those of the containers', () => {
     const spec = { containers: [asks('100m', '1Mi')], resources: { requests: { cpu: '1' } } };
     assert.deepEqual(podRequests(spec), { cpu: 1000, memory: 2 ** 20, pods: 1 });
   });
 });
 
 suite('amounts', () => {
-  test('are whole, and rounded up as the scheduler does', () => {
+  test('are whole numbers, rounded up as by the scheduler', () => {
     assert.deepEqual(amountsOf({ cpu: '69m', memory: '1.5', 'example.com/card': 2 }), {
       cpu: 69,
       memory: 2,
@@ -65,7 +65,7 @@ suite('amounts', () => {
     }
   });
 
-  test('what is not asked for may be short', () => {
+  test('a resource that is not requested may be exhausted', () => {
     assert.equal(fits({ cpu: 100 }, { cpu: 100, memory: -5 }), true);
     assert.equal(fits({ cpu: 101 }, { cpu: 100 }), false);
     assert.equal(fits({ 'example.com/card': 1 }, { cpu: 100 }), false);

@@ -39,7 +39,7 @@ suite('which pods', () => {
       assert.equal(wordFor(failedPod({ name: 'a', ...change }), factsWith()), expected));
   }
 
-  test('whose network is lost: only if its profile asks for it, and no other pod of its controller waits', () => {
+  test('whose network is lost: only if its profile requests it, and no other pod of its controller waits', () => {
     const lost = lostPod({ name: 'a' });
     assert.equal(wordFor(lost, factsWith()), 'recreate');
     assert.equal(wordFor(lost, { ...factsWith(), recreatesLost: () => false }), 'unready');
@@ -49,7 +49,7 @@ suite('which pods', () => {
     assert.equal(wordFor(lostPod({ name: 'a', controller: undefined }), factsWith()), 'no-controller');
   });
 
-  test('whose network was lost before another pod passed there, and not after', () => {
+  test('whose network was lost before another pod passed there, but not afterwards', () => {
     const lost = lostPod({ name: 'a' });
     for (const [after, expected] of [
       [-1, false],
@@ -95,8 +95,8 @@ suite('which pods', () => {
   }
 });
 
-suite('where it helps', () => {
-  test('the pod is to move from a node that is closed or unproved, where another is open', () => {
+suite('whether a new pod helps', () => {
+  test('the pod is to move from a node that is closed or unproved if another node is open', () => {
     for (const state of ['closed', 'try', 'unproved'] as const) {
       const decision = decide(failedPod({ name: 'a' }), factsWith({ state }, { elsewhere: true }));
       assert.equal('how' in decision && decision.moves, true, state);
@@ -145,7 +145,7 @@ suite('where it helps', () => {
     });
   }
 
-  test('a pod of a DaemonSet whose node is not ready, another is: it could only come back here', () => {
+  test('a pod of a DaemonSet whose node is not ready, although another node is: it would only return here', () => {
     const daemon = failedPod({ name: 'd', controller: controllerOf('d', 'DaemonSet') });
     assert.equal(wordFor(daemon, factsWith({ state: 'closed' }, elsewhere)), 'node-not-ready');
   });
@@ -157,7 +157,7 @@ suite('where it helps', () => {
     assert.equal(wordFor(both, facts), 'node-not-ready');
   });
 
-  test('both of its profiles failed, and a proof has passed for one: the other one is to be proved', () => {
+  test('both of its profiles failed, and a proof has passed for one: the other one must be proved', () => {
     const both = { ...pod, profiles: ['cni', 'mesh'], failedProfiles: ['cni', 'mesh'] };
     const facts = factsWith();
     const proven = { ...openNode, passedAt: { at: start } };
@@ -227,7 +227,7 @@ suite('another node for a failed pod', () => {
     tolerations: Array(count).fill({ key, operator: 'Exists' }),
   });
   const cases: [name: string, spec: object, n2: Partial<NodeFacts>, found: boolean][] = [
-    ['is found if the pod requires nothing', {}, {}, true],
+    ['is found if the pod has no requirements', {}, {}, true],
     ['is not found with a taint', {}, { taints: [taint] }, false],
     ['is found with a taint that the pod tolerates', tolerant, { taints: [taint] }, true],
     ['is not found where it is cordoned', {}, { unschedulable: true }, false],
@@ -247,7 +247,7 @@ suite('another node for a failed pod', () => {
     test(name, () => assert.equal(elsewhere(nodes(n2), spec), found));
   }
 
-  test('is looked for up to a bound for each namespace', () => {
+  test('is searched for within a limit for each namespace', () => {
     const all = networks().others();
     const kind = (index: number): object => ({ tolerations: [{ key: `k${index}`, operator: 'Exists' }] });
     for (let index = 0; index < repairLimits.kinds; index += 1) assert.ok(elsewhere(all, kind(index)));
@@ -279,9 +279,9 @@ suite('the network of a node', () => {
     assert.equal(elsewhere(others(), {}, 'n2'), false);
   });
 
-  test('is unproved where a proof is required and none has passed', () => {
+  test('is unproved if a proof is required and none has passed', () => {
     assert.equal(networks([], {}, { evidence: 'proof' }).on('n1').state, 'try');
     const { on } = networks([{ verdict: 'waiting', at: (now - start) / second }], {}, { evidence: 'proof' });
-    assert.equal(on('n1').state, 'unproved', 'another pod is tested there');
+    assert.equal(on('n1').state, 'unproved', 'another pod proves it now');
   });
 });

@@ -31,7 +31,7 @@ async function reporting(t: TestContext) {
 
 suite('an event about a pod that is left alone', () => {
   for (const reason of skipReasons.filter((one) => one !== 'leaving' && one !== 'unready')) {
-    test(`comes within a minute, also if the reason changes meanwhile, and once: ${reason}`, async (t) => {
+    test(`is written once within a minute, even if the reason changes meanwhile: ${reason}`, async (t) => {
       const { skipped } = await reporting(t);
       await skipped('leaving', 0);
       assert.ok(await skipped(reason, 58_000));
@@ -39,7 +39,7 @@ suite('an event about a pod that is left alone', () => {
     });
   }
 
-  test('comes at once if waiting cannot help, and its action says whether repair has stopped', async (t) => {
+  test('is written immediately if waiting cannot help, and its action says whether repair has stopped', async (t) => {
     const { skipped, events } = await reporting(t);
     const actions: unknown[] = [];
     for (const reason of ['no-controller', 'ended', 'breaker'] as const) {
@@ -49,7 +49,7 @@ suite('an event about a pod that is left alone', () => {
     assert.deepEqual(actions, ['Leave', 'Leave', 'Stop']);
   });
 
-  test('does not come about a lost network that stays as it is: NetworkLost is about it', async (t) => {
+  test('is not written about a lost network that repair leaves alone: NetworkLost reports it', async (t) => {
     const { reports, skipped } = await reporting(t);
     await skipped('unready', 0);
     assert.equal(await skipped('unready', 60_000), undefined);
@@ -60,7 +60,7 @@ suite('an event about a pod that is left alone', () => {
     );
   });
 
-  test('says why, where there is more to say', async (t) => {
+  test('gives the details, if there are any', async (t) => {
     const { skipped } = await reporting(t);
     const why = 'its kubelet does not report';
     await skipped('node-unreachable', 0, {}, why);
@@ -71,14 +71,14 @@ suite('an event about a pod that is left alone', () => {
     assert.doesNotMatch((await skipped('breaker', 60_000)) ?? '()', /\(\)/);
   });
 
-  test('does not come where the pod ended more than ten minutes ago', async (t) => {
+  test('is not written if the pod ended more than ten minutes ago', async (t) => {
     const { skipped } = await reporting(t);
     const endedAt = { ended: true, at: start };
     assert.equal(await skipped('ended', 600_001, endedAt), undefined);
     assert.ok(await skipped('ended', 600_000, endedAt));
   });
 
-  test('comes after 45 s if the pod may be helped soon, and again for another reason', async (t) => {
+  test('is written after 45 s if repair may soon help the pod, and again for another reason', async (t) => {
     const { skipped } = await reporting(t);
     assert.equal(await skipped('node-not-ready', 0), undefined);
     assert.equal(await skipped('node-not-ready', 44_999), undefined);
@@ -86,7 +86,7 @@ suite('an event about a pod that is left alone', () => {
     assert.ok(await skipped('owner-pause', 46_000));
   });
 
-  test('is one for all turns that the pod waits for', async (t) => {
+  test('is written once for all reasons for which the pod waits its turn', async (t) => {
     const { skipped } = await reporting(t);
     const notes = [];
     for (const reason of ['owner-turn', 'under-way', 'node-to-prove', 'budget'] as const) {
@@ -95,13 +95,13 @@ suite('an event about a pod that is left alone', () => {
     assert.equal(notes.filter((note) => note !== undefined).length, 1);
   });
 
-  test('costs one question about the workload, however long it is true', async (t) => {
+  test('causes one request about the workload, however long it is true', async (t) => {
     const { skipped, asked } = await reporting(t);
     for (const at of [0, 2000, 4000]) await skipped('breaker', at, { controller: controllerOf('web') });
     assert.equal(asked.length, 1);
   });
 
-  test('is also on the workload, once a minute', async (t) => {
+  test('is also written about the workload, once a minute', async (t) => {
     const { events, skipped, reports } = await reporting(t);
     const web = controllerOf('web', 'StatefulSet');
     await skipped('breaker', 0, { controller: web });
@@ -121,7 +121,7 @@ suite('an event about a pod that is left alone', () => {
     );
   });
 
-  test('is forgotten with the pod, and its reason is not counted any more', async (t) => {
+  test('is forgotten with the pod, and its reason is no longer counted', async (t) => {
     const { reports, skipped } = await reporting(t);
     await skipped('no-controller', 0);
     assert.deepEqual(reports.reasons(), ['no-controller']);

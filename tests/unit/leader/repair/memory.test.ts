@@ -77,7 +77,7 @@ const web = (count: number, of = 'web', given: Partial<PodEvidence> = {}): PodEv
   );
 
 suite('the pods of a controller', () => {
-  test('one is tried, and after its success all others at once', () => {
+  test('one is tried, and after its success all others immediately', () => {
     const leader = new Leader(...web(4));
     assert.equal(leader.look(), 'web-0');
     leader.put(failedPod({ name: 'new', verdict: 'waiting' }));
@@ -86,7 +86,7 @@ suite('the pods of a controller', () => {
     assert.equal(leader.look(), 'web-1 web-2 web-3');
   });
 
-  test('that are lost: one after the other, whatever has passed', () => {
+  test('that are lost: one after another, whatever has passed', () => {
     const names = ['a', 'b', 'c'];
     const leader = new Leader(...names.map((name) => lostPod({ name })));
     leader.node = { passedAt: { at: start } };
@@ -97,7 +97,7 @@ suite('the pods of a controller', () => {
     }
   });
 
-  test('that are lost wait for ten minutes for a verdict of the replacement, also if it finds no node', () => {
+  test('that are lost wait up to ten minutes for the verdict of the replacement, even if it finds no node', () => {
     const leader = new Leader(lostPod({ name: 'a' }), lostPod({ name: 'b' }));
     assert.equal(leader.look(), 'a');
     for (const [after, expected] of [
@@ -110,13 +110,13 @@ suite('the pods of a controller', () => {
     }
   });
 
-  test('a lost one waits for the replacement of a failed one', () => {
+  test('a lost pod waits for the replacement of a failed one', () => {
     const leader = new Leader(...web(1), lostPod({ name: 'z' }));
     assert.equal(leader.look(), 'web-0');
     assert.equal(leader.look(), 'owner-turn');
   });
 
-  test('a lost one whose deletion was refused keeps no other one waiting', () => {
+  test('a lost pod whose deletion was refused keeps no other pod waiting', () => {
     const leader = new Leader(lostPod({ name: 'a' }));
     leader.memory.begin(lostPod({ name: 'b' }), leader.budgets, leader.now);
     leader.memory.cancel(lostPod({ name: 'b' }));
@@ -137,20 +137,20 @@ suite('the pods of a controller', () => {
     }
   });
 
-  test('the verdict of a pod that was there before says nothing about the one that was recreated', () => {
+  test('the verdict of a pod that existed before does not count for the one that was recreated', () => {
     const leader = new Leader(...web(2), failedPod({ name: 'old', verdict: 'waiting' }));
     leader.look();
     leader.put(failedPod({ name: 'old', verdict: 'passed' }));
     assert.equal(leader.look(), 'owner-turn');
   });
 
-  test('a proof has passed on the node since: all at once', () => {
+  test('a proof has passed on the node since: all immediately', () => {
     const leader = new Leader(...web(3));
     leader.node = { passedAt: { at: start } };
     assert.equal(leader.look(), 'web-0 web-1 web-2');
   });
 
-  test('recreated pods fail again: pauses of 5, 10, 20 s, and 10 minutes at last', () => {
+  test('recreated pods fail again: pauses of 5, 10, 20 s, and finally 10 minutes', () => {
     const leader = new Leader(...web(20));
     for (const [index, pause] of [5, 10, 20, 40, 80, 160, 320, 600, 600].entries()) {
       assert.doesNotMatch(leader.look(), /owner/);
@@ -177,7 +177,7 @@ suite('the pods of a controller', () => {
     return leader;
   }
 
-  test('several fail at once after a success: the pause is that of one failure, and one is tried after it', () => {
+  test('several fail together after a success: the pause is that of one failure, and then one is tried', () => {
     const leader = fourAtOnce();
     for (const index of [0, 1, 2, 3]) leader.comes({ name: `again-${index}` });
     assert.equal(leader.look(), 'owner-pause');
@@ -195,7 +195,7 @@ suite('the pods of a controller', () => {
     assert.equal(leader.look(), 'more-0');
   });
 
-  test('a replacement fails on the node that it was to leave: it moves at once, while the gate keeps it off', () => {
+  test('a replacement fails on the node that it was to leave: it moves immediately, while the gate blocks that node', () => {
     const leader = new Leader(...web(1));
     leader.node = { state: 'unproved' };
     leader.elsewhere = true;
@@ -234,7 +234,7 @@ suite('budgets', () => {
     ['perOwnerPerMinute', { controller: controllerOf('other') }],
     ['perMinute', undefined],
   ] as const) {
-    test(`${budget}: half of it at once, then as many in a minute`, () => {
+    test(`${budget}: half of it immediately, then as many as it says in a minute`, () => {
       const leader = new Leader(...web(20));
       leader.node = { passedAt: { at: start } };
       leader.budgets = { ...defaults, [budget]: 6 };
@@ -247,7 +247,7 @@ suite('budgets', () => {
     });
   }
 
-  test('half of what a node and the cluster have is left to owners whose pods have passed', () => {
+  test('half of the budgets of a node and of the cluster is reserved for owners whose pods have passed', () => {
     const other = web(20, 'db', { controller: controllerOf('db') });
     const leader = new Leader(...web(20), ...other);
     leader.memory = new RepairMemory((owner) => owner === other[0]?.owner);
@@ -290,7 +290,7 @@ suite('the breaker', () => {
     return leader;
   }
 
-  test('one pod is tried in five minutes, by turns of the namespaces, until one passes', () => {
+  test('one pod is tried every five minutes, with namespaces taking turns, until one passes', () => {
     const leader = stopped();
     const tried = [];
     for (let turn = 1; turn <= 3; turn += 1) {
@@ -309,10 +309,10 @@ suite('the breaker', () => {
       });
     }
     assert.deepEqual(new Set(tried), new Set(['one', 'two', 'three']));
-    assert.ok(leader.look().split(' ').length > 1, 'all go on');
+    assert.ok(leader.look().split(' ').length > 1, 'repair continues');
   });
 
-  test('a namespace whose pods did not fail again tries one at once, and goes on when it passes', () => {
+  test('a namespace whose pods did not fail again tries one immediately, and repair continues when it passes', () => {
     const leader = stopped();
     leader.put(...web(2, 'good', { node: 'n2' }), ...web(2, 'fine', { node: 'n2' }));
     assert.equal(leader.look(), 'good-0');
@@ -321,7 +321,7 @@ suite('the breaker', () => {
     assert.ok(!leader.memory.isStopped(leader.now));
   });
 
-  test('a namespace that tries one at once, and fails, keeps no other one waiting, and waits like them', () => {
+  test('a namespace whose immediate try fails keeps no other namespace waiting, and waits like them', () => {
     const leader = stopped();
     leader.now += minute;
     leader.put(...web(2, 'good', { node: 'n2' }));
@@ -331,7 +331,7 @@ suite('the breaker', () => {
     assert.match(leader.look(), /^one\S+$/);
   });
 
-  test('a deletion that was refused is no try', () => {
+  test('a deletion that was refused does not count as a try', () => {
     const leader = stopped();
     leader.put(...good);
     const [pod] = [...leader.evidence.pods()].filter(({ name }) => name === 'good-0');

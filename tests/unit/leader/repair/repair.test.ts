@@ -96,12 +96,12 @@ async function scene(
   };
 }
 
-/** An owner that never passed waits for less, in milliseconds, until its next pod may find out. */
+/** Longer, in milliseconds, than an owner that never passed waits until its next pod may try the node. */
 const longestWait = 15_000;
 
 const someTime = (): Promise<void> => sleep(400);
 
-/** Waits until a value is the expected one. The wait itself has no time limit; the test runner has one. */
+/** Waits until a value is the expected one. Only the test runner limits the wait: `npm test` to five minutes. */
 async function until(read: () => Promise<object>, expected: object): Promise<void> {
   while (!isDeepStrictEqual(await read(), expected)) await sleep(20);
 }
@@ -121,7 +121,7 @@ suite('a pod whose network is lost', { concurrency: true }, () => {
     assert.deepEqual([asked(), events], [[], []]);
   });
 
-  test('is deleted with recreate, as soon as it is lost, and one of a controller at a time', async (t) => {
+  test('is deleted with onFailure: recreate as soon as it is lost, one pod of a controller at a time', async (t) => {
     const unready = { run: 1, at: Date.now() - 59_500, shownBy: '7', patience: 10_000 };
     const { put, gone, asked, events, api } = await scene(t, {
       pods: [proven, lost('a', { ...web, unready }), lost('b', { ...web, unready })],
@@ -159,7 +159,7 @@ suite('a pod whose network is lost', { concurrency: true }, () => {
 });
 
 suite('a pod whose proof failed', { concurrency: true }, () => {
-  test('is deleted by UID and version, with its own grace period, once', async (t) => {
+  test('is deleted once, by UID and version, with its own grace period', async (t) => {
     const { api, asked, events, count } = await scene(t, { pods: [failed('web')] });
     const { body } = await api.nth(0);
     assert.deepEqual(JSON.parse(body), {
@@ -195,7 +195,7 @@ suite('a pod whose proof failed', { concurrency: true }, () => {
     });
   }
 
-  test('is not deleted at a version that changed, or under a UID that is another pod by now', async (t) => {
+  test('is not deleted if its version has changed, or if its UID is now that of another pod', async (t) => {
     const conflict = status(409, 'Conflict', 'the UID in the precondition does not match');
     const { api, put, asked, count } = await scene(t, {
       pods: [failed('web')],
@@ -239,7 +239,7 @@ suite('a pod whose proof failed', { concurrency: true }, () => {
       assert.deepEqual(asked(), []);
     });
 
-  test('is reported with mode audit, within the budgets, and not deleted, also if it runs', async (t) => {
+  test('is reported with mode audit, within the budgets, and not deleted, even if it runs', async (t) => {
     const pods = ['a', 'b'].flatMap((uid) => [
       podEvidence({ uid: `${uid}-passed`, owner: `set-${uid}`, verdict: 'passed' }),
       failed(uid, { warned: true }),
@@ -250,7 +250,7 @@ suite('a pod whose proof failed', { concurrency: true }, () => {
     assert.deepEqual(new Set(events.map(({ reason }) => reason)), new Set(['WouldRecreate']));
   });
 
-  test('is deleted soon, though the deletion of pods of another namespace fails for a webhook there', async (t) => {
+  test('is deleted soon, even if a webhook makes the deletion of pods in another namespace fail', async (t) => {
     const eight = Array.from({ length: 8 }, (_, index) => index);
     const stuck = eight.map((createdAt) => failed(`stuck-${createdAt}`, { namespace: 'other', createdAt }));
     const webs = eight.map((index) => failed(`web-${index}`));
@@ -265,7 +265,7 @@ suite('a pod whose proof failed', { concurrency: true }, () => {
     assert.ok(others <= 16, `${others} requests`);
   });
 
-  test('is not asked for again if the connection broke after it was deleted, and its replacement shows whether that helped', async (t) => {
+  test('is not deleted again if the connection broke after the deletion, and its replacement counts', async (t) => {
     const { api, put, asked, count } = await scene(t, {
       pods: [failed('web')],
       answer: (_, response) => response.destroy(),
@@ -298,7 +298,7 @@ suite('a pod of a Job', { concurrency: true }, () => {
     };
   }
 
-  test('is released by its labels first, and deleted at its newest version then', async (t) => {
+  test('is first released by its labels, and then deleted at its newest version', async (t) => {
     const { api, put, asked } = await scene(t, { pods: [failed('work-1', ofJob)], answer: changing() });
     const { body } = await api.nth(0);
     put(failed('work-1', { ...released, version: '8' }));
@@ -323,7 +323,7 @@ suite('a pod of a Job', { concurrency: true }, () => {
     assert.deepEqual(asked(), ['GET work-1', 'DELETE work-1', 'GET work-1', 'DELETE work-1']);
   });
 
-  test('that was released backs off if it changes again and again', async (t) => {
+  test('that was released backs off if it changes repeatedly', async (t) => {
     const pod = failed('work-1', released);
     const { api, asked } = await scene(t, {
       pods: [pod],
@@ -339,7 +339,7 @@ suite('a pod of a Job', { concurrency: true }, () => {
   });
 });
 
-test('pods that claim to be released cost a budget of their namespace, and none of others', async (t) => {
+test('pods that claim to be released use up a budget of their namespace, but none of others', async (t) => {
   const many = Array.from({ length: 200 }, (_, index) =>
     failed(`forged-${index}`, { releasedFrom: 'work', controller: undefined }),
   );
@@ -354,7 +354,7 @@ test('pods that claim to be released cost a budget of their namespace, and none 
   assert.ok(asked().length <= 70, `${asked().length} requests`);
 });
 
-test('where one pod at a time finds out, one is deleted until the watch reports its replacement', async (t) => {
+test('if one pod at a time may try the node, only one is deleted until the watch reports its replacement', async (t) => {
   const { api, asked } = await scene(t, {
     pods: ['a', 'b', 'c'].map((uid) => failed(uid)),
     seenAgo: longestWait,
@@ -365,14 +365,14 @@ test('where one pod at a time finds out, one is deleted until the watch reports 
   assert.deepEqual(asked(), ['DELETE a']);
 });
 
-suite('the node that a deleted pod fails on, where one pod at a time finds out', () => {
+suite('the node of a deleted pod, if one pod at a time may try the node', () => {
   const proved = podEvidence({ uid: 'proved', owner: 'other', verdict: 'passed', node: 'n2' });
   const required = { ...requiredOf({}), kind: 'any', hasVolumes: false };
 
   for (const [what, others, seenAgo, ofOwner, ofOthers] of [
-    ['is reserved for its owner, if no other node takes the pod', [], longestWait, true, false],
+    ['is reserved for the owner, if no other node accepts the pod', [], longestWait, true, false],
     [
-      'is not reserved, if the pod is to move: an owner that failed waits twice as long',
+      'is not reserved if the pod is to move: an owner that failed waits twice as long',
       [proved],
       0,
       false,
@@ -413,9 +413,9 @@ suite('a failed pod of a StatefulSet', () => {
   const ordered = set('OrderedReady');
 
   for (const [what, read] of [
-    ['one after the other', ordered],
+    ['one after another', ordered],
     ['in an order that may not be read', [403, status(403, 'Forbidden', 'no')]],
-    ['in an order that nobody knows: another one has its name', set('Parallel', 'another')],
+    ['in an unknown order: another StatefulSet has its name', set('Parallel', 'another')],
   ] as const) {
     test(`that makes its pods ${what}: it waits for each lower ordinal that has not passed`, async (t) => {
       const verdicts = ['passed', 'waiting', 'failed'] as const;
@@ -433,7 +433,7 @@ suite('a failed pod of a StatefulSet', () => {
     });
   }
 
-  test('waits for a lower one that is not ready, which its controller waits for too', async (t) => {
+  test('waits for a lower pod that is not ready, because its controller waits for it too', async (t) => {
     const { put, podOf, asked, waits } = await statefulSet(t, [...ordered], ['passed', 'failed']);
     await until(async () => asked(), ['DELETE db-1']);
     const unready = { run: 1, at: Date.now(), shownBy: '7', patience: 10_000 };
@@ -442,21 +442,21 @@ suite('a failed pod of a StatefulSet', () => {
     assert.deepEqual(asked(), ['DELETE db-1']);
   });
 
-  test('does not wait for a lower one that runs in warn mode', async (t) => {
+  test('does not wait for a lower pod that runs in warn mode', async (t) => {
     const { put, podOf, asked, waits } = await statefulSet(t, [...ordered], ['waiting', 'failed']);
     await waits(1);
     put(podOf(0, 'not-possible', { warned: true }));
     await until(async () => asked(), ['DELETE db-1']);
   });
 
-  test('does not wait for a later one that was deleted: that one comes after it', async (t) => {
+  test('does not wait for a higher pod that was deleted, which is created later', async (t) => {
     const { put, podOf, asked } = await statefulSet(t, ordered, ['passed', 'failed', 'passed']);
     await until(async () => asked(), ['DELETE db-1']);
     put(podOf(2, 'failed'), podOf(0, 'failed'));
     await until(async () => asked(), ['DELETE db-1', 'DELETE db-0']);
   });
 
-  test('that makes them in any order waits for none, and all follow the first success', async (t) => {
+  test('of a set without an order waits for none, and all follow the first success', async (t) => {
     const verdicts = ['waiting', 'failed', 'failed', 'failed'] as const;
     const { put, podOf, asked, waits } = await statefulSet(t, set('Parallel'), [...verdicts]);
     await waits(2);
@@ -467,7 +467,7 @@ suite('a failed pod of a StatefulSet', () => {
     assert.match(first, /^DELETE db-[123]$/);
   });
 
-  test('is looked at once, and not for each other one, also where the first ones cannot be helped', async (t) => {
+  test('is evaluated once, and not for each other pod, even if repair cannot help the first ones', async (t) => {
     let looks = 0;
     const { ownedBy } = Evidence.prototype;
     t.mock.method(Evidence.prototype, 'ownedBy', function* counted(this: Evidence, owner: string) {

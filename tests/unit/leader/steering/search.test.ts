@@ -15,7 +15,7 @@ suite('the comparison with 10,000 nodes', () => {
   const all = Array.from({ length: 10_000 }, (_, index) => node(`n${index}`));
   const answer: NetworkStatus = { kind: 'ready' };
 
-  test('leaves the event loop to others in between, and ends when it is aborted', async (t) => {
+  test('yields to the event loop in between, and ends when it is aborted', async (t) => {
     const { client } = await startFakeApi(t, (_, response) => json(response, 200, { items: [] }));
     const pods = { nominatedFor: () => [] };
     let compared = 0;
@@ -67,12 +67,12 @@ async function capacityWith(t: TestContext, itemsOf: (node: string) => object[])
   };
 }
 
-test('two that ask at a time get the node once', async (t) => {
+test('of two simultaneous requests, one gets the node', async (t) => {
   const { reserve } = await capacityWith(t, () => []);
   assert.deepEqual(await Promise.all([reserve('n1', 600), reserve('n1', 600)]), [true, false]);
 });
 
-test('a pod that is too large to be read counts as one pod without requests', async (t) => {
+test('a pod that is too large to be read counts as a pod without requests', async (t) => {
   const huge = pod('huge', { large: 'x'.repeat(4 * 2 ** 20) });
   const { reserve } = await capacityWith(t, () => [huge, pod('small')]);
   assert.equal(await reserve('n1', 901), false);
@@ -85,7 +85,7 @@ const nominated = { ...web, nominated: 'n2', version: '11' };
 suite('a nomination ends', () => {
   const cases: [what: string, pods: PendingPod[], after: number, outcome: string | undefined][] = [
     ['not while the watch has not reported it', [web], 5000, undefined],
-    ['not while it stands', [nominated], 5000, undefined],
+    ['not while it is unchanged', [nominated], 5000, undefined],
     ['when the pod no longer waits', [], 5000, 'left'],
     ['when the pod is being deleted', [{ ...web, leaving: true }], 5000, 'left'],
     ['when the scheduler clears it', [{ ...web, version: '12' }], 5000, 'ignored'],
@@ -99,12 +99,12 @@ suite('a nomination ends', () => {
       const { ended, backOff } = nominations.settle(web.key, pods, now + after);
       assert.deepEqual([ended[0]?.outcome, backOff], [outcome, outcome === 'ignored']);
       assert.equal(nominations.isOpen(web), outcome === undefined);
-      assert.deepEqual(nominations.settle(web.key, pods, now + after).ended, [], 'it is told once');
+      assert.deepEqual(nominations.settle(web.key, pods, now + after).ended, [], 'it is reported once');
     });
   }
 });
 
-test('of pods that only the scheduler can judge, one is nominated, and one more for each success', () => {
+test('of pods that only the scheduler can judge, one is nominated at first, and one more for each success', () => {
   const nominations = new Nominations();
   const pods = ['a', 'b', 'c', 'd'].map((name) => waiting(name));
   const [a, b, c, d] = pods as [PendingPod, PendingPod, PendingPod, PendingPod];

@@ -27,7 +27,7 @@ interface Scene {
   readiness?: Readiness;
   /** By default, the gate requires no proofs as evidence. */
   evidence?: Evidence;
-  /** Answers all requests but that for the version; by default, nodes have no pods, and every write is accepted. */
+  /** Answers all requests except that for the version; by default, nodes have no pods, and every write is accepted. */
   answer?: Answer;
 }
 
@@ -70,7 +70,7 @@ const aWhile = 2 * resync;
 const longAgo = Date.now() - 20_000;
 
 suite('steering', () => {
-  test('lists the pods of the ready node, and nominates it on exactly the version of the pod that it saw', async (t) => {
+  test('lists the pods of the ready node, and nominates it for exactly the version of the pod that it saw', async (t) => {
     const { lines, events, api, patches, state, count } = await steering(t, { pods: [web] });
     await until(() => events.length > 0);
     assert.equal(await state(), 'steering');
@@ -120,7 +120,7 @@ suite('steering', () => {
     });
   }
 
-  test('nominates no node for pods that need none or fit none, and another one in place of a node that is not ready', async (t) => {
+  test('nominates no node for pods that need or fit none, and replaces a nominated node that is not ready', async (t) => {
     const left: [what: string, pod: Partial<PendingPod>][] = [
       ['refused-by-ready', { refused: 'n2' }],
       ['not-refused', { refused: undefined }],
@@ -145,7 +145,7 @@ suite('steering', () => {
     // the pod is not nominated for the node that refused it, because that node may accept it at the next attempt
     [['n1'], []],
   ] as const) {
-    test(`refused where one pod at a time finds out, is nominated for another of ${nodes}`, async (t) => {
+    test(`refused on a node that one pod at a time may try, is nominated for another of ${nodes}`, async (t) => {
       const evidence = new Evidence();
       const pod = { ...podEvidence({ verdict: 'passed', node: 'n2' }), at: Date.now() };
       evidence.apply([{ type: 'put', pod, listed: false }], Date.now());
@@ -162,7 +162,7 @@ suite('steering', () => {
     });
   }
 
-  test('nominates a node for a pod of whose refusal no event tells', async (t) => {
+  test('nominates a node for a pod even if no event reports its refusal', async (t) => {
     const pods = [waiting('web', { requests: {}, refused: undefined })];
     const { nominated, state } = await steering(t, { pods });
     while ((await state()) !== 'steering') await sleep(5);
@@ -209,7 +209,7 @@ suite('several pods', () => {
       waiting(`web-${index}`, { requests: {}, heldSince: Date.now(), ...more }),
     );
 
-  test('spread over the nodes', async (t) => {
+  test('are spread over the nodes', async (t) => {
     const readiness = clusterWith({ n1: { ready: false }, n2: {}, n3: {}, n4: {} });
     const { nominated } = await steering(t, { pods: crowd(6), readiness });
     await until(() => nominated().length === 6);
@@ -221,7 +221,7 @@ suite('several pods', () => {
     );
   });
 
-  test('get no more nominations than a node has room for, with what runs there and what is nominated', async (t) => {
+  test('get no more nominations than fit the node, including running and nominated pods', async (t) => {
     const readiness = clusterWith({ n1: { ready: false }, n2: {} });
     for (const node of readiness.nodes()) node.allocatable = { cpu: 1000 };
     const containers = [{ resources: { requests: { cpu: '550m' } } }];
@@ -235,7 +235,7 @@ suite('several pods', () => {
     });
     await until(() => events.some(({ reason }) => reason === 'NotNominated'));
     assert.equal(nominated().length, 2);
-    assert.equal(api.asked.filter(({ path }) => path === '/api/v1/pods').length, 1, 'one answer for all');
+    assert.equal(api.asked.filter(({ path }) => path === '/api/v1/pods').length, 1, 'one request for all');
   });
 
   test('that only the scheduler can judge: one is tried first', async (t) => {
@@ -250,10 +250,10 @@ suite('several pods', () => {
   });
 });
 
-suite('a pod that no node is nominated for', () => {
+suite('a pod without a nominated node', () => {
   const gpu = (heldSince: number): PendingPod => waiting('web', { requests: { gpu: 1 }, heldSince });
 
-  test('gets an event that counts the nodes by what is wrong with them', async (t) => {
+  test('gets an event that counts the nodes by what is wrong with each', async (t) => {
     const readiness = clusterWith({ n1: { ready: false }, n2: {}, n3: { ready: false } });
     const { events } = await steering(t, { pods: [gpu(longAgo)], readiness });
     await until(() => events.length > 1);
@@ -265,7 +265,7 @@ suite('a pod that no node is nominated for', () => {
     assert.equal(one?.occasion, other?.occasion, 'it is the same event');
   });
 
-  test('has volumes, and no other node is in the zone of the refused one: an event says so', async (t) => {
+  test("with volumes, and without another node in the refused node's zone, gets an event that says so", async (t) => {
     const readiness = clusterWith({ n1: { ready: false }, n2: {} });
     for (const node of readiness.nodes()) node.labels = { 'topology.kubernetes.io/zone': `of-${node.name}` };
     const pods = [waiting('web', { requests: {}, heldSince: longAgo, hasVolumes: true })];
