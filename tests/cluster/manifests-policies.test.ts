@@ -246,6 +246,7 @@ suite('in an outage', () => {
             await api.delete(`/${path}/namespaces/${outage}/${kind}?propagationPolicy=Background`);
       });
       await eventually(() => assert.rejects(inits(outage, needsServer), refusedWith(/ports/)));
+      assert.match(run('check').text, /the server does not answer for a pod that needs it/);
       const before = await calls(cluster);
       const app = `outage-${at}`;
       await cluster.apply(...byControllers(app));

@@ -121,7 +121,7 @@ test('an agent is updated, and routes of 30 pods are gone for less than two inte
   timeout: 120_000,
 }, async () => {
   await using node = await Sandbox.make({ gateway: 'none', families: 'ipv4' });
-  const programs = await startPods(node, 30, 2);
+  const programs = await startPods(node, 30, 4);
   /** Changes the routes on the node to the pods, and in the pods to the node. */
   const route = async (change: 'add' | 'del'): Promise<void> => {
     await node.ip('node', ...programs.map(({ address }, at) => `route ${change} ${address} dev pod${at}`));

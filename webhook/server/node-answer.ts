@@ -2,8 +2,10 @@ import type { ClusterView } from '../core/cluster-view.ts';
 import { decisiveStatus, networkStatus } from '../core/networks/network-status.ts';
 import { notReadyText } from '../core/networks/refusal.ts';
 import { combinedOf, type Policy } from '../core/profiles/policy.ts';
+import { placesOf } from '../core/profiles/types.ts';
 import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
+import { nameOf } from '../lib/names.ts';
 
 /** The answer to `GET /nodes/NAME?profile=P`: the HTTP status, and a line that changes only with its cause. */
 export interface NodeAnswer {
@@ -32,6 +34,7 @@ export function nodeAnswer(
   policy: Policy,
   now: number,
 ): NodeAnswer {
+  if (label === '') return { code: 404, text: 'give the profiles, as in ?profile=cilium.linkerd' };
   if (view === undefined) return { code: 503, text: 'starting' };
   const combined = combinedOf(policy, label);
   if (combined instanceof CniGateError)
@@ -50,8 +53,15 @@ export function nodeAnswer(
       return { code: 503, text: notReadyText(status) };
     case 'unknown':
       return { code: status.reason === 'not-synced' ? 503 : 404, text: status.why };
-    case 'try':
-      return { code: 200, text: status.state };
+    case 'try': {
+      // the gate lets a pod find out, but for a mistyped DaemonSet the answer must not be that the node is ready
+      const missing = combined
+        .flatMap(({ daemonSets }) => daemonSets.map(placesOf))
+        .find((places) => !places.some((place) => view.readiness.knows(place)));
+      return missing === undefined
+        ? { code: 200, text: status.state }
+        : { code: 404, text: `DaemonSet ${missing.map(nameOf).join(' or ')} does not exist` };
+    }
     default:
       return { code: 200, text: status.kind };
   }

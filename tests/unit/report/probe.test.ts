@@ -69,7 +69,7 @@ suite('the probe', () => {
     const { client, asked } = await startFakeApi(t, ({ path }, response) => {
       answer(path.split('/')[4] ?? '', response);
     });
-    const facts = await makeProbe(client, namespaces, policy, 'cni-gate', timeout);
+    const facts = await makeProbe(client, namespaces, policy, 'cni-gate', false, timeout);
     assert.ok(asked.every(({ method, query }) => method === 'POST' && query.dryRun === 'All'));
     return { ...facts, asked: asked.map(({ path }) => path.split('/')[4] ?? '') };
   }
@@ -120,6 +120,29 @@ suite('the probe', () => {
       const { code } = body as { code: number };
       const seen = await probe(t, optedIn('a'), (_, response) => json(response, code, body));
       assert.deepEqual([seen.outcome, seen.reason], [outcome, reason]);
+    });
+
+  const mark = JSON.stringify({ version: '1', left: 'name-taken' });
+  const ofServer: [what: string, answer: object, outcome: ProbeFacts['outcome'], reason?: string][] = [
+    ['refuses it', denied('pods.cni-gate.io'), 'injected'],
+    ['lets it pass in warn mode', came([], none), 'injected'],
+    ['does not answer', byPolicy(`${policyName} denied request: no`), 'failed', 'server'],
+    ['does not answer, and the policy only warns', came([], mark), 'failed', 'server'],
+    ['is not called', came([]), 'failed', 'server'],
+    ['cannot be called', internal(`${failing}: context deadline exceeded`), 'failed', 'server'],
+    ['is hidden by another webhook', denied('other.example'), 'not-made', 'other'],
+  ];
+  for (const [what, answer, outcome, reason] of ofServer)
+    test(`a mutating policy injects, and for a second pod the server ${what}: ${outcome}`, async (t) => {
+      const { client, asked } = await startFakeApi(t, ({ body }, response) => {
+        const needsServer = String(body).includes('"volumes":[{"name":"cni-gate-podinfo"');
+        const [code, text] = needsServer
+          ? [(answer as { code?: number }).code ?? 201, answer]
+          : [201, came([ours], proved)];
+        json(response, code, text);
+      });
+      const facts = await makeProbe(client, optedIn('a'), policy, 'cni-gate', true);
+      assert.deepEqual([facts.outcome, facts.reason, asked.length], [outcome, reason, 2]);
     });
 
   test('tries at most ten namespaces', async (t) => {

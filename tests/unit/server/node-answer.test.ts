@@ -9,6 +9,7 @@ import { evidenceWith, type Shown, seconds, start } from '../core/networks/suppo
 const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof' },
   { name: 'bare' },
+  { name: 'tried', daemonSets: [{ namespace: 'net', name: 'nobody' }], evidence: 'proof' },
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'nobody' }] },
 ];
 
@@ -54,6 +55,8 @@ test('a node that has to be proved: ready while a pod may try it, and not ready 
 test('what is not listed yet is called neither ready nor unknown', () => {
   const notSynced = { notSynced: () => true };
   assert.equal(answer('lost'), '404 DaemonSet net/nobody does not exist');
+  assert.equal(answer('tried'), '404 DaemonSet net/nobody does not exist');
+  assert.equal(answer(''), '404 give the profiles, as in ?profile=cilium.linkerd');
   assert.equal(answer('lost', [], notSynced), '503 not listed yet: pods of DaemonSet net/nobody');
   const starting = { unsynced: () => 'nodes' };
   assert.equal(answer('bare', [], starting, 'n9'), '503 not listed yet: nodes');

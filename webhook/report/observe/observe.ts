@@ -149,10 +149,14 @@ async function readBase(
 
 const probed = async (
   client: ApiClient,
-  { namespaces, configuration: { policy } }: BaseFacts,
+  { namespaces, configuration: { policy }, registered, installation }: BaseFacts,
   { probe, ownNamespace }: ObserveOptions,
-): Promise<ProbeFacts | undefined> =>
-  probe ? makeProbe(client, namespaces.found ?? [], policy, ownNamespace) : undefined;
+): Promise<ProbeFacts | undefined> => {
+  if (!probe) return undefined;
+  const hasPolicy = installation.policies.mutating.binding.found !== undefined;
+  const hasServer = (registered.mutating ?? []).length > 0;
+  return makeProbe(client, namespaces.found ?? [], policy, ownNamespace, hasPolicy && hasServer);
+};
 
 async function readServerRights(
   client: ApiClient,

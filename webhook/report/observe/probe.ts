@@ -12,6 +12,7 @@ import {
   docsUrl,
   installedPolicies,
   installedWebhooks,
+  podInfoVolume,
   statusAnnotation,
   validatorContainer,
 } from '../../lib/names.ts';
@@ -42,6 +43,8 @@ export const probeHints = {
   silence:
     'Look at the load of the API server, and at other webhooks for pods: kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations',
   changed: 'Look for a webhook that is called after cni-gate and changes its container',
+  server:
+    'Look at the replicas, the Service, its certificate, and at network policies: the API server calls the webhooks there',
   'not-called':
     'Look at the namespaceSelector of the webhook for pods and, with the overlay permissive, at the logs of the replicas',
   other:
@@ -59,6 +62,7 @@ const mostNamespaces = 10;
  * Asks the API server to create a pod in a namespace that opted in, as a dry run: the pod passes through all of
  * admission, and nothing is stored. If another policy or a quota refuses the pod, the next namespace is tried.
  *
+ * @param asksServer whether to create a second pod, because a mutating policy may have injected into the first
  * @param timeout milliseconds; the API server may call our webhook for pods twice, for up to 10 s each, and then waits
  *   up to 3 s for the validating webhooks
  * @throws CniGateError where the cluster cannot be reached with these credentials
@@ -68,6 +72,7 @@ export async function makeProbe(
   namespaces: readonly OptIn[],
   policy: Policy,
   ownNamespace: string,
+  asksServer = false,
   timeout = 30_000,
 ): Promise<ProbeFacts> {
   // the namespaces that `namespaceSelector` in the manifests excludes
@@ -83,13 +88,44 @@ export async function makeProbe(
   for (const { name, combined } of candidates.slice(0, mostNamespaces)) {
     const { pod, requiredChecks } = probePod(name, combined, policy);
     const query = { dryRun: 'All', timeout: `${Math.ceil(timeout / 1000)}s` };
-    const outcome = await client
-      .request<Pod>('POST', podsPath(name), { query, body: pod, timeout })
-      .then((made) => judgeAnswer(made, requiredChecks), judgeRefusal);
+    const create = (body: object): Promise<Pod> =>
+      client.request<Pod>('POST', podsPath(name), { query, body, timeout });
+    let outcome = await create(pod).then((made) => judgeAnswer(made, requiredChecks), judgeRefusal);
+    if (outcome.outcome === 'injected' && asksServer)
+      outcome = await create(withTakenName(pod)).then(judgeServer, judgeServerRefusal);
     last = { namespace: name, ...outcome };
     if (last.outcome !== 'not-made') break;
   }
   return last;
+}
+
+/** A pod that the mutating policy leaves to the server, which refuses it: the reason `name-taken` of policies/left.ts. */
+const withTakenName = <P extends { spec: object }>(pod: P) => ({
+  ...pod,
+  spec: { ...pod.spec, volumes: [{ name: podInfoVolume, emptyDir: {} }] },
+});
+
+const answered: Outcome = {
+  outcome: 'injected',
+  what: `the pod comes back with ${validatorContainer}, and the server answers for a pod that the mutating policy leaves to it`,
+};
+
+/** The outcome for a pod that needs the server, and was not refused. */
+function judgeServer(pod: Pod): Outcome {
+  const status = readStatus(pod);
+  if (status !== undefined && status.left === undefined) return answered;
+  const what = 'the mutating policy injects, but a pod that needs the server comes back without its answer';
+  return { outcome: 'failed', what, reason: 'server' };
+}
+
+/** The outcome for a pod that needs the server, and was refused: only a refusal by the webhook is its answer. */
+function judgeServerRefusal(error: unknown): Outcome {
+  const refusal = judgeRefusal(error);
+  const [by] = installedWebhooks.mutating;
+  if (refusal.what.includes(`admission webhook "${by}" denied the request`)) return answered;
+  if (refusal.reason !== 'refused') return refusal;
+  const what = `the mutating policy injects, but the server does not answer for a pod that needs it: ${refusal.what}`;
+  return { outcome: 'failed', what, reason: 'server' };
 }
 
 /**
