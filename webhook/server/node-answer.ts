@@ -34,7 +34,7 @@ export function nodeAnswer(
   policy: Policy,
   now: number,
 ): NodeAnswer {
-  if (label === '') return { code: 404, text: 'give the profiles, as in ?profile=cilium.linkerd' };
+  if (label === '') return { code: 404, text: 'give the profiles, joined by dots: ?profile=NAME.NAME' };
   if (view === undefined) return { code: 503, text: 'starting' };
   const combined = combinedOf(policy, label);
   if (combined instanceof CniGateError)

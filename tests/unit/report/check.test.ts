@@ -124,7 +124,7 @@ suite('before an installation', () => {
       const { proposals, checks } = before({ daemonSets: found(places.map((place) => daemonSet(...place))) });
       const all = profile.split('.');
       const fitting = all.filter((name) => name !== 'pod-network').join(', ');
-      const none = 'no profile for every pod has its DaemonSet here: pod-network needs none';
+      const none = 'no profile knows the DaemonSet of the pod network: pod-network fits every network';
       const { result, what } = checks.find(({ id }) => id === 'networks') ?? {};
       assert.deepEqual(
         [proposals.map((proposal) => proposal.profile), result, what],

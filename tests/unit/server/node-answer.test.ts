@@ -56,7 +56,7 @@ test('what is not listed yet is called neither ready nor unknown', () => {
   const notSynced = { notSynced: () => true };
   assert.equal(answer('lost'), '404 DaemonSet net/nobody does not exist');
   assert.equal(answer('tried'), '404 DaemonSet net/nobody does not exist');
-  assert.equal(answer(''), '404 give the profiles, as in ?profile=cilium.linkerd');
+  assert.equal(answer(''), '404 give the profiles, joined by dots: ?profile=NAME.NAME');
   assert.equal(answer('lost', [], notSynced), '503 not listed yet: pods of DaemonSet net/nobody');
   const starting = { unsynced: () => 'nodes' };
   assert.equal(answer('bare', [], starting, 'n9'), '503 not listed yet: nodes');

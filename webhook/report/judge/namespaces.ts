@@ -201,10 +201,10 @@ export function checkNetworks(facts: Facts): CheckResult {
   const what = [
     ...(complete.length > 0 ? [`profiles that fit: ${few(complete, 10)}`] : []),
     ...(complete.length + more.length > 0 ? [] : ['no built-in or configured profile fits']),
-    ...more.map((name) => `no profile for every pod has its DaemonSet here: ${name} needs none`),
+    ...more.map((name) => `no profile knows the DaemonSet of the pod network: ${name} fits every network`),
     ...partial.map(({ profile, missing }) => `${profile} lacks ${few(missing)}`),
   ].join('; ');
-  const hint = 'Write a profile that names the DaemonSets of your network, and give it with --config';
+  const hint = 'To wait for its DaemonSet too, write a profile that names it, and give it with --config';
   return complete.length === 0 ? warning(what, hint) : passed(what);
 }
 
