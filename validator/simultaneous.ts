@@ -81,11 +81,15 @@ export async function untilAllPass<Check extends TimedAttempt>(
   return runs;
 }
 
-/** The checks to repeat before all count as passed. None if a check failed, because a repeat would not change that. */
+/**
+ * The checks to repeat before all count as passed. None if a check failed, because a repeat would not change that. A
+ * check that passed although nothing answered shows no moment, so it neither is repeated nor makes others outdated.
+ */
 function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
   if (!runs.every(({ finding }) => finding.passed)) return [];
-  const newest = Math.max(...runs.map(({ at }) => at));
-  return runs.filter(({ at }) => at < newest - moment);
+  const shown = runs.filter(({ finding }) => !(finding.passed && finding.wayNotShown));
+  const newest = Math.max(...shown.map(({ at }) => at));
+  return shown.filter(({ at }) => at < newest - moment);
 }
 
 /** Repeats a check that passed. After a preliminary finding or, except in the last repeat, a failure, retries it. */

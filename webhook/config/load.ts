@@ -1,6 +1,7 @@
 import { Policy } from '../core/profiles/policy.ts';
 import type {
   CheckOfProfile,
+  Condition,
   Configuration,
   ConfigurationFile,
   Profile,
@@ -52,9 +53,20 @@ export function parseConfiguration(
 const fields =
   'direction listeners listen outbound connect asUser notAsUser notAsGroup blocked allowed'.split(' ');
 
+const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
+
+/** The condition with the keys of its maps sorted. */
+const sorted = (condition: Condition): Condition =>
+  Object.fromEntries(
+    Object.entries<unknown>(condition).map(([field, part]) => {
+      const isMap = typeof part === 'object' && part !== null && !Array.isArray(part);
+      return [field, isMap ? Object.fromEntries(Object.entries(part).toSorted(byKey)) : part];
+    }),
+  );
+
 /**
- * The profile with the settings of its checks in a fixed order. Helm sorts keys, and a server that got the file from
- * Helm must agree with a policy that was generated from the unsorted file.
+ * The profile with the settings of its checks and the maps of `when` in a fixed order. Helm sorts keys, and a server
+ * that got the file from Helm must agree with a policy that was generated from the unsorted file.
  */
 const inOrder = (profile: Profile): Profile => {
   const rank = ([key]: [string, unknown]): number =>
@@ -62,10 +74,11 @@ const inOrder = (profile: Profile): Profile => {
   const checks = profile.proof.checks.map((check) => {
     const [[name, settings] = ['', {}]] = Object.entries(check);
     // keys of equal rank are sorted, and `timeout` comes last
-    const entries = Object.entries(settings as object).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    const entries = Object.entries(settings as object).toSorted(byKey);
     return { [name]: Object.fromEntries(entries.toSorted((a, b) => rank(a) - rank(b))) } as CheckOfProfile;
   });
-  return { ...profile, proof: { ...profile.proof, checks } };
+  const when = Array.isArray(profile.when) ? profile.when.map(sorted) : sorted(profile.when);
+  return { ...profile, when, proof: { ...profile.proof, checks } };
 };
 
 /** The group and kind of an entry. Configured entries replace built-in entries of the same kind, in any version. */

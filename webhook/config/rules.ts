@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { parseDuration } from '../../validator/shared/duration.ts';
 import { parseNetworks } from '../../validator/shared/networks.ts';
 import { unfitTargets } from '../../validator/shared/targets.ts';
 import { conflicts } from '../core/profiles/conflicts.ts';
-import type { Profile, ProofResources } from '../core/profiles/types.ts';
+import type { Condition, Profile, ProofResources } from '../core/profiles/types.ts';
 import { checkNameOf } from '../core/profiles/types.ts';
 import { foreign, ownPrefix } from '../lib/names.ts';
 import { quantity } from '../lib/quantity.ts';
@@ -109,7 +110,7 @@ function intervalFaults({ proof: { continuous } }: Profile, path: (string | numb
 }
 
 function checkFaults({ proof, when }: Profile, path: (string | number)[]): Fault[] {
-  const isForAll = [when].flat().some((condition) => Object.keys(condition).length === 0);
+  const isForAll = [when].flat().some(requiresNothing);
   return proof.checks.flatMap((check, index) => {
     const at = [...path, index, checkNameOf(check)];
     return [
@@ -118,6 +119,10 @@ function checkFaults({ proof, when }: Profile, path: (string | number)[]): Fault
     ];
   });
 }
+
+/** Whether a condition applies to every pod: it is empty, or has only empty maps. */
+const requiresNothing = (condition: Condition): boolean =>
+  Object.values<unknown>(condition).every((part) => isDeepStrictEqual(part, {}));
 
 const needsCondition =
   'needs a condition in when, such as namespaceLabels: without a network policy, no pod ever passes';

@@ -56,9 +56,14 @@ test('the exemptions follow proof.allowOptOut, and the DaemonSets of the profile
 test('the order of keys in the file does not matter, because Helm sorts them', () => {
   const redirect = { direction: 'inbound', listen: 15006, connect: ['127.0.0.6:15002'], timeout: '5s' };
   const sorted = { connect: redirect.connect, direction: 'inbound', listen: 15006, timeout: '5s' };
-  const [given, ofHelm] = [redirect, sorted].map((settings) =>
-    printed({ profiles: [{ name: 'mesh', proof: { checks: [{ redirect: settings }] } }] }),
-  );
+  const labels = [
+    { b: 'v', a: { in: ['w', 'u'] } },
+    { a: { in: ['w', 'u'] }, b: 'v' },
+  ];
+  const [given, ofHelm] = [redirect, sorted].map((settings, at) => {
+    const when = [{ labels: labels[at] }, { container: 'web', env: labels[at] }];
+    return printed({ profiles: [{ name: 'mesh', when, proof: { checks: [{ redirect: settings }] } }] });
+  });
   assert.equal(given, ofHelm);
 });
 

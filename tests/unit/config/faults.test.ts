@@ -232,6 +232,11 @@ suite('a wrong profile is refused', () => {
         '.proof.checks[0].policy: needs a condition in when, such as namespaceLabels: without a network policy, no pod ever passes',
       ],
       [
+        'policy, with a condition of empty maps',
+        'proof: {checks: [{policy: {blocked: ["db:1"]}}]}\n    when: {namespaceLabels: {}, annotations: {}}\n',
+        '.proof.checks[0].policy: needs a condition in when, such as namespaceLabels: without a network policy, no pod ever passes',
+      ],
+      [
         'args and env without a container',
         'when: [{container: a, args: [b]}, {args: [b], env: {A: b}}]\n',
         ...['args', 'env'].map(

@@ -109,6 +109,13 @@ suite('the probe', () => {
     [internal(`${failing}: context deadline exceeded`), 'failed', 'refused'],
     [denied('pods.cni-gate.io'), 'failed', 'refused'],
     [byPolicy(`${policyName} denied request: no`), 'failed', 'refused'],
+    [
+      byPolicy(
+        "policy 'pods.cni-gate.io' with binding 'pods.cni-gate.io' denied request: cost limit exceeded",
+      ),
+      'failed',
+      'refused',
+    ],
     [status(504, 'Timeout', 'it did not complete'), 'failed', 'silence'],
     // other webhooks and policies refused the pod, although their texts contain our names
     [denied('other.example'), 'not-made', 'other'],

@@ -68,6 +68,23 @@ test('checks that pass immediately run once', async () => {
   assert.deepEqual([verdictOf(ended), ended.attempts], [['passed', 'passed'], { a: [0], b: [0] }]);
 });
 
+test('a check that passes although nothing answers is not repeated, and makes no other check outdated', async () => {
+  // roundTrip with `prefer` waits for two seconds, and policy watches for a second
+  const silent = (at: number): Finding => ({
+    ...passed('silence'),
+    wayNotShown: true,
+    ...(at < 2000 && { preliminary: true }),
+  });
+  const ended = await run(
+    { name: 'roundTrip', timeout: 2000, duration: 100, finds: silent },
+    { name: 'policy', timeout: 30_000, duration: 1000, finds: always },
+    { name: 'address', timeout: 10_000, finds: always },
+  );
+  assert.deepEqual(verdictOf(ended), ['passed', 'passed', 'passed']);
+  assert.deepEqual([ended.attempts.policy, ended.attempts.address?.length], [[0, 1900], 3]);
+  assert.ok(ended.after < 3000, `${ended.after} ms`);
+});
+
 test('a failed check is tried ten times a second until its time is over, or until nothing can change it', async () => {
   const script = { name: 'a', timeout: 1000 };
   const whole = await run({ ...script, finds: () => no });

@@ -49,10 +49,14 @@ const injection = when(
   )}`,
 );
 
-/** Removes what the proof replaces, at most one container, once our init container is the first. */
+/**
+ * Removes what the proof replaces, once our init container is the first. The pod of a user may have several containers
+ * of a name, and each removal moves the later ones.
+ */
 const replaced = `variables.replaced.map(r, ${patch(
   'remove',
-  '"/spec/initContainers/" + string(r + (variables.ours < 0 || r < variables.ours ? 1 : 0))',
+  '"/spec/initContainers/" + string(r - size(variables.replaced.filter(s, s < r)) + ' +
+    '(variables.ours < 0 || r < variables.ours ? 1 : 0))',
 )})`;
 
 const containers = (replaces: boolean): Cel =>

@@ -81,7 +81,9 @@ function replacedVariables(profiles: readonly Profile[]): Record<string, Cel> {
 }
 
 /** Whether a container requests a resource that only some nodes have: see `requestsDevices` in proof/plan.ts. */
-const hasDevices = `variables.planned.exists(c, c.?resources.?limits.orValue({}).exists(n, !(n in ${textList(counted)})))`;
+const hasDevices =
+  'variables.planned.exists(c, [c.?resources.?limits.orValue({}), c.?resources.?requests.orValue({})]' +
+  `.exists(m, m.exists(n, !(n in ${textList(counted)}))))`;
 
 /** The CEL counterpart of `statusText`: the text of the status annotation. */
 const quoted = (names: Cel): Cel => `${names}.map(n, "\\"" + n + "\\"").join(",")`;

@@ -105,18 +105,19 @@ function headOperations(
   return [...(isCurrent(actual, wanted, ids, pod) ? [] : [replace]), ...(at === 0 ? [] : [move])];
 }
 
-/** Removes what the proof replaces: at most one container, because the schema permits one name, and names are unique. */
+/** Removes what the proof replaces, from the end, because the pod of a user may have several containers of a name. */
 function replacedOperations(
   { spec }: Pod,
   { container: at }: EarlierCall,
   { replaced }: ProofPlan,
 ): Operation[] {
-  return (spec.initContainers ?? []).flatMap(({ name }, index): Operation[] => {
+  const removals = (spec.initContainers ?? []).flatMap(({ name }, index): Operation[] => {
     if (!replaced.includes(name)) return [];
     // by now, our init container is the first
     const moved = at < 0 || index < at ? index + 1 : index;
     return [{ op: 'remove', path: pointer('spec', 'initContainers', moved) }];
   });
+  return removals.reverse();
 }
 
 function secretOperations(pod: Pod, proof: ProofSettings): Operation[] {

@@ -163,9 +163,9 @@ const ours: ReadonlySet<string> = new Set([
 /**
  * Finds, in a message of the API server, the webhook or policy that refused a request or could not be called. Source:
  * k8s.io/apiserver, pkg/admission/plugin/webhook/errors/statuserror.go, pkg/util/webhook/error.go, and
- * pkg/admission/plugin/policy/validating/dispatcher.go.
+ * pkg/admission/plugin/policy/validating/dispatcher.go and mutating/dispatcher.go.
  */
-const refuser = /^(?:admission webhook|failed calling webhook|ValidatingAdmissionPolicy) ["']([^"']+)/;
+const refuser = /^(?:admission webhook|failed calling webhook|ValidatingAdmissionPolicy|policy) ["']([^"']+)/;
 
 /** The outcome of a refusal or an error: a failure only if cni-gate refused the pod, or nothing answered. */
 function judgeRefusal(error: unknown): Outcome {
