@@ -123,8 +123,10 @@ test('an API server that presents none is refused: its user gets a credentials e
       /failed calling webhook.*asked for the client to provide credentials/s,
     ),
   );
-  const logged = replicas.flatMap(({ lines }) => lines);
-  assert.ok(logged.some((line) => line.code === 'CNI_GATE_CLIENT_CERTIFICATE'));
+  await eventually(async () => {
+    const logged = replicas.flatMap(({ lines }) => lines);
+    assert.ok(logged.some((line) => line.code === 'CNI_GATE_CLIENT_CERTIFICATE'));
+  });
 });
 
 const webhooks = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';

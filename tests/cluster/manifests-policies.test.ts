@@ -295,8 +295,10 @@ suite('in an outage', () => {
         /Warning: Validation failed .* this pod needs the server/,
       ),
     );
-    const { spec } = await tryPod<UserPod>(cluster, 'shop', pod('web'));
-    assert.match(JSON.stringify(spec.initContainers), /CNI_GATE_MODE","value":"warn"/);
+    await eventually(async () => {
+      const { spec } = await tryPod<UserPod>(cluster, 'shop', pod('web'));
+      assert.match(JSON.stringify(spec.initContainers), /CNI_GATE_MODE","value":"warn"/);
+    });
   });
 
   test('break glass also removes the policy, and the overlay restores it', async () => {

@@ -20,7 +20,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
  * How many workers run at the same time. Most files wait for more than half of their time: for outages, the scheduler,
  * and controllers. A worker needs a gigabyte of memory.
  */
-const workers = availableParallelism() + 2;
+const workers = availableParallelism() + 1;
 
 /**
  * Files that take a minute or more. They begin first, so that no worker ends long after the others. Those that load the
