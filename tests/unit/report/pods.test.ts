@@ -91,6 +91,12 @@ suite('the state of the check of a pod', () => {
     ['of cni-gate itself', { metadata: { namespace: 'cni-gate' } }, 'skipped'],
     ['opted out', { label: 'none' }, 'optedOut'],
     ['never reviewed', {}, 'withoutProof', 'not-reviewed'],
+    [
+      'left to a server that did not answer',
+      { annotation: '{"version":"1","left":"skipped-ports"}' },
+      'withoutProof',
+      'left-to-server',
+    ],
     ['a status that cannot be read', { annotation: '{' }, 'withoutProof', 'not-reviewed'],
     [
       'admitted with a warning in place of a refusal',

@@ -35,6 +35,7 @@ export type WithoutProof = keyof typeof withoutProofText;
 
 export const withoutProofText = {
   'not-reviewed': `has no readable annotation ${statusAnnotation}: it is older than the label of its namespace, or cni-gate did not answer`,
+  'left-to-server': `needed cni-gate's server, which did not answer: ${statusAnnotation} has the reason`,
   'admitted-with-warning': `would have been refused, and proof.mode is warn: ${statusAnnotation} has the code`,
   'container-missing': `checks are required, and there is no init container ${validatorContainer}`,
   'not-first': `an init container runs before ${validatorContainer}`,
@@ -182,8 +183,8 @@ function whyExempt(
  */
 function whyWithoutProof(pod: Pod, status: PodStatus): WithoutProof | undefined {
   if (!hasStarted(status)) return undefined;
-  const { checks, reason } = readStatus(pod) ?? {};
-  if (!Array.isArray(checks)) return 'not-reviewed';
+  const { checks, reason, left } = readStatus(pod) ?? {};
+  if (!Array.isArray(checks)) return left === undefined ? 'not-reviewed' : 'left-to-server';
   if (checks.length === 0) return isErrorCode(reason) ? 'admitted-with-warning' : undefined;
   const at = (pod.spec.initContainers ?? []).findIndex(({ name }) => name === validatorContainer);
   if (at < 0) return 'container-missing';
