@@ -83,13 +83,13 @@ export async function untilAllPass<Check extends TimedAttempt>(
 
 /**
  * The checks to repeat before all count as passed. None if a check failed, because a repeat would not change that. A
- * check that passed although nothing answered shows no moment, so it neither is repeated nor makes others outdated.
+ * check that passed although nothing answered makes no other check outdated, but a repeat of it may get an answer.
  */
 function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
   if (!runs.every(({ finding }) => finding.passed)) return [];
   const shown = runs.filter(({ finding }) => !(finding.passed && finding.wayNotShown));
   const newest = Math.max(...shown.map(({ at }) => at));
-  return shown.filter(({ at }) => at < newest - moment);
+  return runs.filter(({ at }) => at < newest - moment);
 }
 
 /** Repeats a check that passed. After a preliminary finding or, except in the last repeat, a failure, retries it. */

