@@ -168,9 +168,11 @@ test('after a boot, the failed pod of a StatefulSet with the lowest ordinal is r
   for (const ordinal of [0, 2]) await becomes(ordinal, 95);
   // a pod that waits for a lower ordinal would wait for a minute, which is longer than these 40 s
   await placed('ordered', 3, uidsOf(first), 40);
-  const names = [...kubelet.seen.values()].map(({ metadata }) => metadata.name);
-  const order = names.filter((name) => name.startsWith('ordered-'));
-  assert.deepEqual(order.slice(3), ['ordered-0', 'ordered-1', 'ordered-2']);
+  await eventually(async () => {
+    const names = [...kubelet.seen.values()].map(({ metadata }) => metadata.name);
+    const order = names.filter((name) => name.startsWith('ordered-'));
+    assert.deepEqual(order.slice(3), ['ordered-0', 'ordered-1', 'ordered-2']);
+  });
 });
 
 suite('a failed proof does not fail a Job', () => {

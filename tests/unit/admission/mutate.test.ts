@@ -36,6 +36,24 @@ suite('mutate', () => {
     assert.deepEqual(ask({ 'cni-gate.io/status': '{"checks":["address"]}' }), []);
   });
 
+  test('proof.replaces: each container of the name goes, and no other one', () => {
+    const redirect = { direction: 'outbound', listen: 4140, connect: ['192.0.2.2:1404'], timeout: '5s' };
+    const replaces = ['linkerd-network-validator'];
+    const mesh = { name: 'mesh', proof: { checks: [{ redirect }], replaces } };
+    const namespaces = new FixedNamespaces(new Map([['shop', { 'cni-gate.io/profile': 'mesh' }]]));
+    const body = recorded('pod-deployment-web');
+    body.request.namespace = 'shop';
+    // the API server validates names after admission, so a pod may have one twice
+    const names = [...replaces, ...replaces, 'migrate'];
+    body.request.object.spec.initContainers = names.map((name) => ({ name, image: 'example/a:1' }));
+    const { response } = mutate(body, { policy: policyOf({ profiles: [mesh] }), namespaces }).review;
+    const removed = patchOf(response).filter(({ op }) => op === 'remove');
+    assert.deepEqual(
+      removed.map(({ path }) => path),
+      ['/spec/initContainers/2', '/spec/initContainers/1'],
+    );
+  });
+
   test("a refusal fits the scheduler's event, and keeps its code", () => {
     const long = new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', 'a long word '.repeat(200));
     const text = answer(fails(long)).status?.message ?? '';
