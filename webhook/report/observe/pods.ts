@@ -22,13 +22,13 @@ import { optOutValue, profileLabel, statusAnnotation, validatorContainer } from 
  * - `passed`: our init container exited with 0;
  * - `failed`: it exited with another code, or `proof.mode: warn` let the pod start although a check failed;
  * - `waiting`: our init container has not ended yet;
- * - `optedOut`: the pod opted out, and the configuration allows this;
- * - `withoutProof`: the pod runs without a proof, see {@link WithoutProof};
+ * - `opted-out`: the pod opted out, and the configuration allows this;
+ * - `without-proof`: the pod runs without a proof, see {@link WithoutProof};
  * - `skipped`: admission skipped the pod, because it is exempt or no profile applies.
  */
 export type ProofState = (typeof proofStates)[number];
-/** All values of {@link ProofState}, in the order in which tables show them. */
-export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'withoutProof', 'skipped'] as const;
+/** All values of {@link ProofState}, in the order in which they are shown. */
+export const proofStates = ['passed', 'failed', 'waiting', 'opted-out', 'without-proof', 'skipped'] as const;
 
 /** Why a pod runs without a proof. */
 export type WithoutProof = keyof typeof withoutProofText;
@@ -129,7 +129,7 @@ export function pickPod(
   };
   const exempt = whyExempt(pod, exempting);
   const withoutProof = exempt === undefined ? whyWithoutProof(pod, status) : undefined;
-  const proof: ProofState = exempt ?? (withoutProof ? 'withoutProof' : proofState(pod, status));
+  const proof: ProofState = exempt ?? (withoutProof ? 'without-proof' : proofState(pod, status));
   const label = getOwn(labels, profileLabel);
   const profile = readStatus(pod)?.chosenBy === 'pod' && label;
   // without our label, the pod has no init container of ours either
@@ -169,12 +169,12 @@ function seenIn(message: string | null | undefined): string | undefined {
 function whyExempt(
   pod: ApiStatusPod,
   { policy, ownNamespace }: Exempting,
-): 'optedOut' | 'skipped' | undefined {
+): 'opted-out' | 'skipped' | undefined {
   const { namespace = '', name } = pod.metadata;
   const request = { uid: '', namespace, name, operation: 'CREATE', subResource: '', dryRun: false, pod };
   if (exemption(request, policy.daemonSets, ownNamespace) !== undefined) return 'skipped';
   const asksForNone = getOwn(pod.metadata.labels, profileLabel) === optOutValue;
-  return asksForNone && policy.proof.allowOptOut ? 'optedOut' : undefined;
+  return asksForNone && policy.proof.allowOptOut ? 'opted-out' : undefined;
 }
 
 /**

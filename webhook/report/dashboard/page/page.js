@@ -22,7 +22,6 @@ const mostNamed = 24;
 
 /** @type {Dashboard | undefined} */
 let shown;
-const filter = /** @type {HTMLInputElement} */ (byId('filter'));
 const bands = byId('bands');
 /** The key of the cell that was last focused or pointed at. */
 let current = '';
@@ -48,7 +47,7 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
-/** Draws the grid. Cells whose text lacks a word of the filter are faint. */
+/** Draws the grid. */
 function drawGrid() {
   const grid = shown?.grid;
   byId('grid').hidden = !grid?.bands.length;
@@ -76,11 +75,11 @@ function legendOf(all) {
 }
 
 /** @param {Band} band @param {string} size */
-function bandOf({ network, inUse, cells }, size) {
+function bandOf({ network, cells }, size) {
   return h(
     'fieldset',
-    { class: inUse ? 'band' : 'band unused' },
-    h('legend', {}, inUse ? network : `${network} not in use`),
+    { class: 'band' },
+    h('legend', {}, network),
     h('div', { class: 'cells' }, ...cells.map((cell) => cellOf(cell, network, size))),
   );
 }
@@ -92,14 +91,13 @@ function bandOf({ network, inUse, cells }, size) {
  */
 function cellOf({ name, count, state, why }, network, size) {
   const named = count > 1 ? `${name}: ${count} nodes` : name;
-  const told = `${named} · ${network} · ${state ?? 'no state'}`;
+  const told = `${named} · ${network} · ${state}`;
   const text = why === '' ? told : `${told}: ${why}`;
-  const words = filter.value.toLowerCase().split(/\s+/);
-  const [tone, mark] = looks[state ?? ''] ?? ['none', ''];
+  const [tone, mark] = looks[state] ?? ['none', ''];
   // ready, but without a passed proof, so less green than other ready cells
   const isUnsure = state === 'ready' && size !== 'group' && why !== '';
   const attributes = {
-    class: words.every((word) => text.toLowerCase().includes(word)) ? 'cell' : 'cell faint',
+    class: 'cell',
     'data-key': `${network} ${name} ${size === 'group' ? state : ''}`,
     'data-tone': isUnsure ? 'unsure' : tone,
   };
@@ -125,7 +123,7 @@ function point({ target }) {
 /** @param {Dashboard} next */
 function show(next) {
   shown = next;
-  document.title = `${next.result === 'well' ? '' : '● '}cni-gate: ${next.name}`;
+  document.title = `${next.result === 'passed' ? '' : '● '}cni-gate: ${next.name}`;
   write('result', next.headline);
   byId('result').dataset.result = next.result;
   byId('text').textContent = next.text;
@@ -174,7 +172,6 @@ async function follow(token) {
   }
 }
 
-filter.addEventListener('input', drawGrid);
 bands.addEventListener('mouseover', point);
 bands.addEventListener('focusin', point);
 follow(/^#token=([\w-]+)$/.exec(location.hash)?.[1] ?? '');
