@@ -196,31 +196,27 @@ suite('installed', () => {
     await allIsWell();
   });
 
-  test('--probe in namespaces with Pod Security restricted and with a quota, by profiles with conditions', async () => {
-    await makeNamespace(cluster, 'restricted-ns', {
-      [profileLabel]: 'linkerd',
-      'pod-security.kubernetes.io/enforce': 'restricted',
-    });
-    await makeNamespace(cluster, 'quota-ns', { [profileLabel]: 'multus' });
+  test('the probe in namespaces with Pod Security restricted, with a quota, and without a profile that applies', async () => {
+    const restricted = { [profileLabel]: 'cilium', 'pod-security.kubernetes.io/enforce': 'restricted' };
+    await makeNamespace(cluster, 'restricted-ns', restricted);
+    await makeNamespace(cluster, 'quota-ns', { [profileLabel]: 'cilium' });
+    await makeNamespace(cluster, 'meshed-ns', { [profileLabel]: 'linkerd' });
     const hard = 'requests.cpu=1,limits.cpu=1,requests.memory=1Gi,limits.memory=1Gi';
     await kubectl(`-n quota-ns create quota all --hard=${hard}`);
     await api.until<{ status?: { hard?: object } }>(
       '/api/v1/namespaces/quota-ns/resourcequotas',
       ({ status }) => status?.hard,
     );
-    for (const [name, checks] of [
-      ['restricted-ns', 'redirect'],
-      ['quota-ns', 'interfaces'],
-    ] as const) {
-      const { kubeconfig } = cluster.admin;
-      const { stdout } = cniGate(['status', '--kubeconfig', kubeconfig, '-o', 'json', '--probe', '-n', name]);
-      const { result, what } = rowOf(JSON.parse(stdout), 'probe') ?? {};
-      assert.deepEqual(
-        [result, what],
-        ['passed', `a new pod comes back with cni-gate-validator (${checks})`],
-      );
-    }
-    await kubectl('delete namespace restricted-ns quota-ns');
+    const injected = 'a new pod comes back with cni-gate-validator (address, gateway, roundTrip)';
+    const seen = (await report()).rows.filter(({ check }) => check === 'probe');
+    assert.deepEqual(
+      seen.map(({ object, result, what }) => [object, result, what]),
+      [
+        ['meshed-ns', 'passed', 'cni-gate answers; no profile applies to the pod of the probe'],
+        ...['quota-ns', 'restricted-ns', 'shop'].map((name) => [name, 'passed', injected]),
+      ],
+    );
+    await kubectl('delete namespace restricted-ns quota-ns meshed-ns');
   });
 
   test('status with ClusterRole cni-gate-status: everything but the certificate is known', async () => {

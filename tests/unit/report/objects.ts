@@ -10,7 +10,7 @@ import type { Result } from '../../../webhook/report/judge/row.ts';
 import { expectedWebhooks } from '../../../webhook/report/judge/webhooks.ts';
 import type { InstallationFacts, Webhook } from '../../../webhook/report/observe/installation.ts';
 import type { Facts } from '../../../webhook/report/observe/observe.ts';
-import type { Hold, PodFacts } from '../../../webhook/report/observe/pods.ts';
+import type { PodFacts } from '../../../webhook/report/observe/pods.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { apiDaemonSet, now } from '../core/networks/objects.ts';
@@ -169,6 +169,7 @@ export const having = (result: Result, more: More = {}, scope: Scope = 'status')
 
 /** A pod on node n1 of namespace shop. */
 export const podOf = (name: string, proof: PodFacts['proof'], more: Partial<PodFacts> = {}): PodFacts => ({
+  uid: `${name}-uid`,
   namespace: 'shop',
   name,
   node: 'n1',
@@ -183,9 +184,6 @@ export const provedPod = (
   evidence: Partial<PodEvidence>,
   more: Partial<PodFacts> = {},
 ): PodFacts => podOf(name, proof, { evidence: evidenceOf(name, evidence), ...more });
-
-/** The facts about a pod that is held. */
-export const holdOf = (name: string, hold: Omit<Hold, 'uid'>): Hold => ({ ...hold, uid: `${name}-uid` });
 
 /** The leader's last event about the pod of this name. */
 export const eventOf = (name: string, note: string, at = now, stopped = false): Facts['events'] =>

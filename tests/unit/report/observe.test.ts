@@ -11,7 +11,7 @@ import { servingSecret, versionIn } from '../../../webhook/report/observe/instal
 import { observe } from '../../../webhook/report/observe/observe.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { now } from '../core/networks/objects.ts';
-import { holdOf, podOf, provedPod } from './objects.ts';
+import { podOf, provedPod } from './objects.ts';
 
 /* How a cluster is read, also one that refuses requests or fails. */
 
@@ -124,7 +124,7 @@ test('the last event of the leader about a pod that is held, failed or lost; non
     event(13, ''),
   ];
   const { client, asked } = await startFakeApi(t, (_, response) => json(response, 200, { items }));
-  const held = holdOf('web', { refused: 'n1', why: '', since: undefined, nominated: '' });
+  const held = { refused: 'n1', why: '', since: undefined, nominated: '' };
   const unready = { run: 1, at: now - 60_000, shownBy: '1', patience: 10_000 };
   for (const pod of [
     podOf('web', 'waiting', { held }),

@@ -191,8 +191,8 @@ suite('after a power cut, by the status from the kubelet of Kubernetes 1.36', ()
     });
 });
 
-test('only name, node, and a profile of its own are kept of a healthy pod', () => {
-  const facts = { namespace: 'shop', name: 'x', node: 'n1', proof: 'passed' };
+test('only names, node, and a profile of its own are kept of a healthy pod', () => {
+  const facts = { uid: 'x-uid', namespace: 'shop', name: 'x', node: 'n1', proof: 'passed' };
   assert.deepEqual(pick({ annotation: proved }), facts);
   const annotation = annotationOf(['cilium'], ['address'], { profile: 'cilium', chosenBy: 'pod' });
   assert.equal(pick({ annotation, label: 'cilium' }).profile, 'cilium');
@@ -208,15 +208,6 @@ test('the finding of the first failed check is taken from the message of a faile
   assert.equal(seenIn('{"problem":"no checks are given"}'), 'no checks are given');
   for (const nothing of ['', 'panic: oops', '{"checks":[null,{}]}']) assert.equal(seenIn(nothing), undefined);
   assert.equal(seenIn(JSON.stringify({ problem: 'x'.repeat(5000) }))?.length, 512);
-});
-
-test('the time of a failed proof is that of its sandbox, because each run of the container ends later', () => {
-  const since = '2026-11-21T11:00:00Z';
-  const conditions = [{ type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: since }];
-  const failed = validator({ state: ended(95) });
-  const facts = pick({ ...failed, status: { ...failed.status, conditions } });
-  assert.equal(facts.failingSince, Date.parse(since));
-  assert.equal(pick(failed).failingSince, undefined);
 });
 
 test('a pod whose init container only warns is marked, unless it is being deleted', () => {

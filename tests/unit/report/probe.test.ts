@@ -1,53 +1,13 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
-import { builtInProfiles } from '../../../webhook/config/builtin.ts';
-import type { Profile } from '../../../webhook/core/profiles/types.ts';
 import { statusAnnotation, validatorContainer } from '../../../webhook/lib/names.ts';
 import type { Result } from '../../../webhook/report/judge/row.ts';
 import type { OptIn } from '../../../webhook/report/observe/pods.ts';
-import { makeProbe, probePod } from '../../../webhook/report/observe/probe.ts';
+import { makeProbe } from '../../../webhook/report/observe/probe.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { rowsIn, annotationOf as statusOf } from './objects.ts';
-
-suite('the pod of a probe', () => {
-  for (const { name, proof } of builtInProfiles()) {
-    test(`requires the checks of profile ${name}`, () => {
-      const policy = policyOf({});
-      const { required } = probePod('shop', policy.combineProfiles(name), policy);
-      assert.ok(required.length > 0);
-      assert.ok(proof.checks.every((check) => required.some((word) => word in check)));
-    });
-  }
-
-  test("requires no network's own validator in mode warn, because that validator cannot warn", () => {
-    const proof = { container: { image: 'x', command: ['/v'] } };
-    const own = { name: 'own', when: {}, daemonSets: [], proof };
-    const checksIn = (mode: string): readonly string[] => {
-      const policy = policyOf({ proof: { mode }, profiles: [own] });
-      return probePod('shop', policy.combineProfiles('own'), policy).required;
-    };
-    assert.deepEqual([checksIn('warn'), checksIn('enforce')], [[], ['container']]);
-  });
-
-  const conditions: [Profile['when'], labels: object][] = [
-    [{ labels: { app: 'web' } }, { app: 'web' }],
-    [{ labels: { a: { in: ['x', 'y'] } } }, { a: 'x' }],
-    [
-      { labels: { on: { exists: true }, off: { exists: false }, b: { notIn: ['c'] } } },
-      { on: 'cni-gate-probe' },
-    ],
-    [[{ namespaceLabels: { mesh: 'on' } }, { labels: { mesh: 'on' } }], { mesh: 'on' }],
-  ];
-  for (const [when, labels] of conditions)
-    test(`meets \`when\`: ${JSON.stringify(when)}`, () => {
-      const own = { name: 'own', when, daemonSets: [], proof: { checks: [{ address: {} }] } };
-      const policy = policyOf({ profiles: [own] });
-      const { pod, required } = probePod('shop', policy.combineProfiles('own'), policy);
-      assert.deepEqual([required, pod.metadata.labels], [['address'], labels]);
-    });
-});
 
 const came = (initContainers: string[], annotation?: string) => ({
   metadata: {

@@ -14,7 +14,7 @@ import { schemaFaults } from '../../support/schemas.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { apiNode, now } from '../core/networks/objects.ts';
 import { compareGolden } from './golden.ts';
-import { factsOf, forbidden, found, holdOf, kubernetes, nothingInstalled, podOf } from './objects.ts';
+import { factsOf, forbidden, found, kubernetes, nothingInstalled, podOf } from './objects.ts';
 import { troubled } from './troubled.ts';
 
 const paint = (style: string, text: string): string => `<${style}>${text}</>`;
@@ -124,12 +124,12 @@ suite('the text', () => {
     const why = 'DaemonSet net/agent is broken there (pod agent-n3): its pod is not Ready';
     const pods = Array.from({ length: 30 }, (_, at) => {
       const name = `web-${at + 10}`;
-      const held = holdOf(name, {
+      const held = {
         refused: 'n3',
         since: now - (at + 1) * 60_000,
         nominated: at < 5 ? '' : 'n1',
         why,
-      });
+      };
       return podOf(name, 'waiting', { held });
     });
     const report = status({ pods: found(pods) });

@@ -2,7 +2,7 @@ import type { Facts } from '../../../webhook/report/observe/observe.ts';
 import type { PodFacts } from '../../../webhook/report/observe/pods.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { now } from '../core/networks/objects.ts';
-import { eventOf, factsOf, forbidden, found, holdOf, podOf, provedPod, slice } from './objects.ts';
+import { eventOf, factsOf, forbidden, found, podOf, provedPod, slice } from './objects.ts';
 
 const minuteAgo = now - 60_000;
 
@@ -14,7 +14,7 @@ const failedPod = (name: string): PodFacts => {
 
 const why = 'DaemonSet net/agent is rebooted there (pod agent-n3): no container of its pod was started';
 const held = (name: string, refused: string, nominated: string) =>
-  podOf(name, 'waiting', { held: holdOf(name, { refused, since: minuteAgo, nominated, why }) });
+  podOf(name, 'waiting', { held: { refused, since: minuteAgo, nominated, why } });
 
 /** A cluster with an example of everything that can be wrong. */
 export const troubled = (more: Parameters<typeof factsOf>[0] = {}): Facts =>

@@ -53,8 +53,8 @@ function gridOf(all: readonly Row[], facts: Facts) {
   const rows = all.filter(({ check, node }) => check === 'nodes' && node !== null);
   const nodes = [...new Set(rows.map(({ node }) => node ?? ''))];
   const grouped = nodes.length > mostNodes;
-  const labelsOf = (node: string) => facts.readiness.found?.node(node)?.labels ?? {};
-  const poolOf = grouped ? poolsOf(nodes, labelsOf) : new Map<string, string>();
+  const pool = ({ node }: Row): string =>
+    poolOf(node ?? '', facts.readiness.found?.node(node ?? '')?.labels ?? {});
   const bands = Array.from(
     Map.groupBy(rows, ({ object }) => object ?? ''),
     ([network, same]): Band => {
@@ -64,17 +64,17 @@ function gridOf(all: readonly Row[], facts: Facts) {
         const age = why && since ? ` (for ${ageText(facts.now - Date.parse(since))})` : '';
         return state ? [{ name, count: 1, state, why: why + age }] : [];
       };
-      return { network, cells: grouped ? groupsOf(same, poolOf) : nodes.flatMap(cellOf) };
+      return { network, cells: grouped ? groupsOf(same, pool) : nodes.flatMap(cellOf) };
     },
   );
   return { nodes: nodes.length, grouped, bands };
 }
 
 /** Groups the nodes of a network by state and pool. The worst state comes first, then the largest group. */
-function groupsOf(rows: readonly Row[], poolOf: Map<string, string>): GridCell[] {
-  const groups = Map.groupBy(rows, ({ node, state }) => `${state} ${poolOf.get(node ?? '')}`);
+function groupsOf(rows: readonly Row[], pool: (row: Row) => string): GridCell[] {
+  const groups = Map.groupBy(rows, (row) => `${row.state} ${pool(row)}`);
   const cells = Array.from(groups.values(), (same): GridCell => {
-    const [{ node, state }] = same as [Row];
+    const [first] = same as [Row];
     const reasons = [...Map.groupBy(same, ({ what }) => what)]
       .toSorted(([, left], [, right]) => right.length - left.length)
       .flatMap(([why, { length }]) => (why === '' ? [] : `${why} (${length})`));
@@ -83,7 +83,7 @@ function groupsOf(rows: readonly Row[], poolOf: Map<string, string>): GridCell[]
       3,
     );
     const why = [...(reasons.length > 0 ? [few(reasons, 3, '; ')] : []), `Nodes: ${names}`].join('. ');
-    return { name: poolOf.get(node ?? '') ?? '', count: same.length, state: state ?? '', why };
+    return { name: pool(first), count: same.length, state: first.state ?? '', why };
   });
   const rank = ({ state }: GridCell): number => urgency.indexOf(state);
   return cells.toSorted((left, right) => rank(left) - rank(right) || right.count - left.count);
@@ -98,17 +98,8 @@ const poolLabels = [
   'topology.kubernetes.io/zone',
 ];
 
-/** Only this many pools, the largest, are shown by name; the nodes of all others count as one pool. */
-const mostPools = 20;
-
 /** The pool of each node: the first of `poolLabels` that the node has, or else its name up to the first digit. */
-function poolsOf(nodes: readonly string[], labelsOf: (node: string) => Record<string, string>) {
-  const poolOf = (node: string): string =>
-    poolLabels.flatMap((label) => getOwn(labelsOf(node), label) ?? [])[0] ??
-    (node.replace(/[-.]?\d.*$/, '') || node);
-  const pools = [...Map.groupBy(nodes, poolOf)].toSorted(([, left], [, right]) => right.length - left.length);
-  const named = pools.flatMap(([pool, members], at) =>
-    members.map((node) => [node, at < mostPools ? pool : 'other pools'] as const),
-  );
-  return new Map(named);
+function poolOf(node: string, labels: Record<string, string>): string {
+  const [labelled] = poolLabels.flatMap((label) => getOwn(labels, label) ?? []);
+  return labelled ?? (node.replace(/[-.]?\d.*$/, '') || node);
 }

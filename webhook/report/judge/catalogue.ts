@@ -36,8 +36,8 @@ const groups = {
     service: ['', ofServer(installation.checkService)],
     certificate: ['every caBundle trusts the certificate', ofServer(installation.checkCertificate)],
     'mutating-policy': ['as the configuration says', policies.checkMutatingPolicy],
-    'policy-pods': ['as in the manifests', policies.checkPodsPolicy],
-    'policy-service-account': ['as in the manifests', ofServer(policies.checkAccountPolicy)],
+    'policy-pods': ['as in the manifests', policies.checkValidating('pods')],
+    'policy-service-account': ['as in the manifests', ofServer(policies.checkValidating('serviceAccount'))],
     leader: ['', ofServer(installation.checkLeader)],
   },
   namespaces: {

@@ -70,18 +70,13 @@ export function checkDaemonSets(facts: Facts): Finding[] {
   known(facts.daemonSets);
   const hint =
     'Compare "kubectl get daemonsets -A" with the profile, and correct the profile or the label of the namespace';
-  return profilesInUse(facts).flatMap((profile) =>
-    missingOf(profile, facts).map((name) =>
-      failed(
-        'CNI_GATE_DAEMONSET_UNKNOWN',
-        `DaemonSet ${name} does not exist: nothing is held back for it`,
-        hint,
-        {
-          object: profile.name,
-        },
-      ),
-    ),
-  );
+  return profilesInUse(facts).flatMap((profile) => {
+    const object = profile.name;
+    const texts = missingOf(profile, facts).map(
+      (name) => `DaemonSet ${name} does not exist: nothing is held for it`,
+    );
+    return texts.map((what) => failed('CNI_GATE_DAEMONSET_UNKNOWN', what, hint, { object }));
+  });
 }
 
 /** The profile without a DaemonSet, for clusters where no profile with a DaemonSet applies to every pod. */
@@ -94,27 +89,19 @@ const withoutDaemonSet = 'pod-network';
 export function checkNetworks(facts: Facts): Finding[] {
   known(facts.daemonSets);
   const { policy } = facts.configuration;
-  const all = [...policy.profiles.values()].filter(({ daemonSets }) => daemonSets.length > 0);
-  const fitting = all.filter((profile) => missingOf(profile, facts).length === 0);
-  const partial = all.flatMap((profile) => {
-    const missing = missingOf(profile, facts);
-    const isPartial = missing.length > 0 && missing.length < profile.daemonSets.length;
-    return isPartial ? `${profile.name} lacks ${few(missing)}` : [];
-  });
+  const fitting = [...policy.profiles.values()].filter(
+    (profile) => profile.daemonSets.length > 0 && missingOf(profile, facts).length === 0,
+  );
   const isForEveryPod = ({ when }: Profile): boolean =>
     [when].flat().some((condition) => Object.keys(condition).length === 0);
   const isEnough = fitting.some(isForEveryPod) || !policy.profiles.has(withoutDaemonSet);
   const names = [...fitting.map(({ name }) => name), ...(isEnough ? [] : [withoutDaemonSet])].toSorted();
-  const what = [
-    fitting.length > 0 ? `profiles that fit: ${few(names, 10)}` : 'no profile with a DaemonSet fits',
-    ...(isEnough
-      ? []
-      : [`no profile knows the DaemonSet of the pod network: ${withoutDaemonSet} fits every network`]),
-    ...partial,
-  ].join('; ');
-  const combined = names.length > 0 && combinedOf(policy, names.join('.'));
-  if (combined instanceof CniGateError) return [warning(what, combined.message)];
-  const command =
-    names.length > 0 ? `kubectl label namespace NAMESPACE ${profileLabel}=${names.join('.')}` : '';
-  return fitting.length > 0 ? [passed(what, { hint: command })] : [warning(what, command)];
+  const label = names.join('.');
+  const combined = label !== '' && combinedOf(policy, label);
+  const fits = `profiles that fit: ${few(names, 10)}`;
+  if (combined instanceof CniGateError) return [warning(fits, combined.message)];
+  const hint = label === '' ? '' : `kubectl label namespace NAMESPACE ${profileLabel}=${label}`;
+  const unknown = `no profile knows the DaemonSet of the pod network: ${withoutDaemonSet} fits every network`;
+  if (!isEnough) return [warning(unknown, hint)];
+  return label === '' ? [warning('no profile fits', hint)] : [passed(fits, { hint })];
 }

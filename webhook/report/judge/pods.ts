@@ -16,8 +16,8 @@ const about = (pod: PodFacts) => ({ object: nameOf(pod), node: pod.node ?? null 
 export const checkHeld = (facts: Facts): Finding[] =>
   ofEach(facts, (pod) => {
     if (pod.held === undefined) return [];
-    const { uid, refused: node, since, why, nominated } = pod.held;
-    const event = facts.events.found?.get(uid);
+    const { refused: node, since, why, nominated } = pod.held;
+    const event = facts.events.found?.get(pod.uid);
     // an event from before the pod was held does not explain this hold
     const note = event && event.at >= (since ?? 0) ? event.note : '';
     const off = facts.configuration.policy.steer.mode === 'off' ? 'steering is off' : note;
@@ -38,13 +38,13 @@ const verdictText: Partial<Record<Verdict, string>> = {
 /** Pods whose network is lost, or whose proof did not pass, even if `proof.mode: warn` let the pod start. */
 export const checkProofs = (facts: Facts): Finding[] =>
   ofEach(facts, (pod) => {
-    const { namespace, name, proof, evidence, seen, failingSince } = pod;
+    const { uid, namespace, name, proof, evidence, seen } = pod;
     const lost = evidence && isLost(evidence, facts.now) ? evidence : undefined;
     if (proof !== 'failed' && lost === undefined) return [];
     const state = lost ? 'lost' : (evidence?.verdict ?? 'failed');
-    const since = textOf(lost ? lost.unready?.at : (failingSince ?? evidence?.at));
+    const since = textOf(lost ? lost.unready?.at : (evidence?.sandboxSince ?? evidence?.at));
     const log = `kubectl -n ${namespace} logs ${name} -c ${validatorContainer}`;
-    const hint = facts.events.found?.get(evidence?.uid ?? '')?.note ?? log;
+    const hint = facts.events.found?.get(uid)?.note ?? log;
     return [failed(null, seen ?? verdictText[state] ?? '', hint, { ...about(pod), state, since })];
   });
 
@@ -52,9 +52,7 @@ export const checkProofs = (facts: Facts): Finding[] =>
 export function checkRepair(facts: Facts): Finding[] {
   const failures = checkProofs(facts);
   if (facts.events.unknown !== undefined && failures.length > 0) return [notKnown(facts.events.unknown)];
-  const isStopped = (known(facts.pods) ?? []).some(
-    ({ evidence }) => facts.events.found?.get(evidence?.uid ?? '')?.stopped,
-  );
+  const isStopped = facts.pods.found?.some(({ uid }) => facts.events.found?.get(uid)?.stopped);
   const what = 'repair has stopped for now: most recreated pods failed again';
   return isStopped ? [failed(null, what, 'Look at what the proofs saw')] : [];
 }

@@ -44,14 +44,13 @@ function specsOf<P, B extends Binding>({ policy, binding }: PolicyPair<P, B>, na
   return [rules, bound];
 }
 
-/** A pod whose init container another webhook removes is refused only by this policy. */
-export const checkPodsPolicy = (facts: Facts): Finding[] => validating(facts, 'pods', ofPods);
-
-/** Without this policy, only RBAC limits what our service account may write. */
-export const checkAccountPolicy = (facts: Facts): Finding[] => validating(facts, 'serviceAccount', ofAccount);
-
-/** With `proof.mode: warn`, a binding of the policy over pods that only warns is accepted. */
-function validating({ installation, configuration }: Facts, kind: 'pods' | 'serviceAccount', name: string) {
+/**
+ * Checks a validating policy: that over pods refuses a pod whose init container another webhook removed, and the other
+ * limits what our service account may write. With `proof.mode: warn`, a policy over pods that only warns is accepted.
+ */
+export const checkValidating = (kind: 'pods' | 'serviceAccount') => (facts: Facts) => {
+  const { installation, configuration } = facts;
+  const name = kind === 'pods' ? ofPods : ofAccount;
   const [rules, bound] = specsOf(installation.policies[kind], name);
   const expected = expectedPolicies[kind];
   const conditions = conditionsFor(expected.matchConditions, configuration.policy);
@@ -65,7 +64,7 @@ function validating({ installation, configuration }: Facts, kind: 'pods' | 'serv
   if (actions.includes('Deny')) return [];
   if (kind === 'pods' && knownPolicy(configuration).proof.mode === 'warn') return [];
   return [fault(name, `its binding does not deny (validationActions: ${actions.join(', ') || 'none'})`)];
-}
+};
 
 /** A list of string literals in CEL. Each installation sets its images, but an expression could permit any image. */
 const imageList = /^\s*\[\s*('[^']*'|"[^"]*")(\s*,\s*('[^']*'|"[^"]*"))*\s*,?\s*\]\s*$/;
@@ -90,19 +89,11 @@ export function checkMutatingPolicy(facts: Facts): Finding[] | undefined {
   const configured = asInstalled(knownPolicy(configuration), facts, imageIn(rules));
   const expected = policyObjects(configured)[0]?.spec as V1MutatingAdmissionPolicySpec;
   const [wanted, found] = [imageIn(expected), imageIn(rules)];
-  if (wanted !== found)
-    return [
-      fault(
-        ofPods,
-        `it injects the image ${found}, and the rest of the installation says ${wanted}`,
-        generate,
-      ),
-    ];
+  const image = `it injects the image ${found}, and the rest of the installation says ${wanted}`;
+  if (wanted !== found) return [fault(ofPods, image, generate)];
   const changes = differences({ ...expected }, { ...rules });
-  if (changes.length > 0) {
-    const what = `its ${changes.join(', ')} are not those that this release makes from ${configuration.source}`;
-    return [fault(ofPods, what, generate)];
-  }
+  const made = `its ${changes.join(', ')} are not those that this release makes from ${configuration.source}`;
+  if (changes.length > 0) return [fault(ofPods, made, generate)];
   if (relies) return [];
   const what = 'the webhook is called for every pod too, so an outage of cni-gate refuses all of them';
   return [warning(what, 'Apply the overlay strict-policies or permissive-policies, or delete the policies')];

@@ -40,11 +40,9 @@ function fieldsThatDiffer(
   { configuration, installation }: Facts,
 ): string[] {
   const { service, url, caBundle } = found.clientConfig;
-  // the component `policies` adds this condition
-  const more = found.matchConditions?.some(({ name }) => name === leftByThePolicy.name)
-    ? [leftByThePolicy]
-    : [];
-  const conditions = [...(expected.matchConditions ?? []), ...more];
+  // the component `policies` adds a condition
+  const isLeft = found.matchConditions?.some(({ name }) => name === leftByThePolicy.name);
+  const conditions = [...(expected.matchConditions ?? []), ...(isLeft ? [leftByThePolicy] : [])];
   const fields = differences(
     {
       ...comparedOf(expected),
@@ -63,18 +61,12 @@ function fieldsThatDiffer(
   return service && !caBundle ? [...fields, 'caBundle'] : fields;
 }
 
-const comparedOf = ({
-  rules,
-  namespaceSelector,
-  objectSelector,
-  matchPolicy,
-  reinvocationPolicy,
-}: Webhook) => ({
-  rules,
-  namespaceSelector: withoutProvider(namespaceSelector),
-  objectSelector,
-  matchPolicy,
-  reinvocationPolicy,
+const comparedOf = (webhook: Webhook) => ({
+  rules: webhook.rules,
+  namespaceSelector: withoutProvider(webhook.namespaceSelector),
+  objectSelector: webhook.objectSelector,
+  matchPolicy: webhook.matchPolicy,
+  reinvocationPolicy: webhook.reinvocationPolicy,
 });
 
 /**

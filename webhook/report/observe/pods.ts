@@ -9,7 +9,7 @@ import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { refusedFor } from '../../core/facts/refusal-tag.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
 import { contextOf, evidencePick } from '../../core/facts/to-pod-evidence.ts';
-import { hasStarted, resultOf, sandboxSince, timeOf, validatorStatus } from '../../core/facts/verdict.ts';
+import { hasStarted, resultOf, timeOf, validatorStatus } from '../../core/facts/verdict.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { exemption } from '../../core/proof/selection.ts';
 import { isErrorCode } from '../../lib/errors.ts';
@@ -51,6 +51,7 @@ export interface OptIn {
 
 /** What is kept of a pod in a namespace that opted in. */
 export interface PodFacts {
+  uid: string;
   namespace: string;
   name: string;
   /** Absent while the pod waits for a node. */
@@ -62,8 +63,6 @@ export interface PodFacts {
   withoutProof?: WithoutProof;
   /** The result of our init container, and the pod's addresses; absent where the pod has no node or lacks our label. */
   evidence?: PodEvidence;
-  /** Since when a pod whose proof failed has had its sandbox, in milliseconds since the epoch; absent if not known. */
-  failingSince?: number;
   /** Whether the pod is in warn mode: our init container lets it start even if checks fail. */
   warns?: true;
   /** What a failed check saw, from the container's termination message; absent if the message does not show it. */
@@ -72,7 +71,6 @@ export interface PodFacts {
 
 /** A pod that waits because the gate refused its node. */
 export interface Hold {
-  uid: string;
   /** The node that the gate refused for the pod. */
   refused: string;
   /** What was not ready on the refused node at the last attempt; empty if the refusal was truncated. */
@@ -121,7 +119,6 @@ export function pickPod(
   const waits = waitsBy(pod);
   const refusal = refusedFor(waits?.message ?? '');
   const held = refusal && {
-    uid,
     refused: refusal.node,
     why: refusal.why,
     since: timeOf(waits?.lastTransitionTime),
@@ -134,10 +131,9 @@ export function pickPod(
   const profile = readStatus(pod)?.chosenBy === 'pod' && label;
   // without our label, the pod has no init container of ours either
   const hasEvidence = exempt === undefined && label !== undefined && !!spec.nodeName;
-  const isFailed = proof === 'failed';
-  const seen = isFailed ? seenIn(resultOf(status, contextOf(pod)).ended?.message) : undefined;
-  const failingSince = isFailed ? sandboxSince(status) : undefined;
+  const seen = proof === 'failed' && seenIn(resultOf(status, contextOf(pod)).ended?.message);
   return {
+    uid,
     namespace,
     name,
     ...(warns && { warns }),
@@ -148,7 +144,6 @@ export function pickPod(
     ...(withoutProof && { withoutProof }),
     ...(hasEvidence && { evidence: toEvidence(pod) }),
     ...(seen && { seen }),
-    ...(failingSince && { failingSince }),
   };
 }
 

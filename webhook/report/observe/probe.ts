@@ -3,7 +3,6 @@ import { ClusterError } from '../../cluster/errors.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
 import type { Pod } from '../../core/facts/pod.ts';
 import { combinedOf, type Policy } from '../../core/profiles/policy.ts';
-import type { Condition, Matcher, Profile } from '../../core/profiles/types.ts';
 import { planFor } from '../../core/proof/plan.ts';
 import { applying } from '../../core/proof/selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
@@ -13,7 +12,7 @@ import type { OptIn } from './pods.ts';
 /** How the API server answered the creation of a pod as a dry run. */
 export interface ProbeAnswer {
   namespace: string;
-  /** The names of the checks that the configuration requires of the pod. */
+  /** The names of the checks that the configuration requires of the pod, unless another webhook changes it. */
   required: readonly string[];
   /** Whether the pod is one that the mutating policy leaves to the server. */
   needsServer: boolean;
@@ -47,7 +46,11 @@ export async function makeProbe(
     if (profile === undefined || excluded.has(name)) return [];
     const combined = combinedOf(policy, profile);
     // admission rejects every pod with this label, which the check `namespaces` reports
-    return combined instanceof CniGateError ? [] : [{ name, ...probePod(name, combined, policy) }];
+    if (combined instanceof CniGateError) return [];
+    const pod = podFor(name, policy.proof.image);
+    const where = { pod, namespace: name };
+    const plan = planFor(where, applying(combined, pod, {}), { labels: {} }, policy.proof);
+    return [{ name, pod, required: plan.checkNames }];
   });
   const query = { dryRun: 'All', timeout: `${Math.ceil(timeout / 1000)}s` };
   const answers: ProbeAnswer[] = [];
@@ -78,53 +81,20 @@ const withTakenName = <P extends { spec: object }>(pod: P) => ({
   spec: { ...pod.spec, volumes: [{ name: podInfoVolume, emptyDir: {} }] },
 });
 
-/**
- * A pod to which one of the combined profiles applies, and the checks that the configuration requires of it. The pod is
- * plain if possible; otherwise it has what a profile's `when` requires. If no profile applies to any of these pods, the
- * result is the plain pod.
- */
-export function probePod(namespace: string, combined: readonly Profile[], { proof }: Policy) {
-  const conditions = combined.flatMap(({ when }) => when);
-  const candidates = [{}, ...conditions].map((condition) => {
-    const pod = podFor(namespace, condition, proof.image);
-    const profiles = applying(combined, pod, {});
-    const { checkNames } = planFor({ pod, namespace }, profiles, { labels: {} }, proof);
-    return { pod, required: checkNames };
-  });
-  const fitting = candidates.find(({ required }) => required.length > 0);
-  return fitting ?? { pod: podFor(namespace, {}, proof.image), required: [] };
-}
-
-/** A pod that meets Pod Security `restricted`, and sets requests and limits, because quotas may require them. */
-function podFor(namespace: string, condition: Condition, image: string) {
+/** A plain pod that meets Pod Security `restricted`, and sets requests and limits, because quotas may require them. */
+function podFor(namespace: string, image: string) {
   const amounts = { cpu: '10m', memory: '32Mi' };
-  const containers = ['probe', ...(condition.container ? [condition.container] : [])].map((name) => ({
-    name,
+  const container = {
+    name: 'probe',
     image,
     resources: { requests: amounts, limits: amounts },
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-  }));
-  const metadata = {
-    generateName: 'cni-gate-probe-',
-    namespace,
-    labels: valuesFor(condition.labels),
-    annotations: valuesFor(condition.annotations),
   };
   const spec = {
     restartPolicy: 'Never',
     automountServiceAccountToken: false,
     securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-    containers,
+    containers: [container],
   };
-  return { apiVersion: 'v1', kind: 'Pod', metadata, spec };
-}
-
-/** Values that satisfy the matchers. A key without a matching value stays absent. */
-function valuesFor(matchers: Record<string, Matcher> = {}): Record<string, string> {
-  const values = Object.entries(matchers).flatMap(([key, matcher]): [string, string][] => {
-    if (typeof matcher === 'string') return [[key, matcher]];
-    if ('in' in matcher) return matcher.in.slice(0, 1).map((value) => [key, value]);
-    return 'exists' in matcher && matcher.exists ? [[key, 'cni-gate-probe']] : [];
-  });
-  return Object.fromEntries(values);
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { generateName: 'cni-gate-probe-', namespace }, spec };
 }

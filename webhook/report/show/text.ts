@@ -37,16 +37,16 @@ export function reportText(
   const where = context === null ? 'service account of the pod' : `context ${context}`;
   const version = serverVersion ?? (result === 'not-installed' ? 'not installed' : 'not known');
   const checks = [...Map.groupBy(rows, ({ check }) => check).values()];
-  const column = Math.max(0, ...rows.map(({ check }) => check.length)) + 4;
+  const column = Math.max(0, ...rows.map(({ check }) => check.length));
 
-  /** A line with a mark and the check's name, and what belongs to it. */
-  const entry = (worst: Result, { check }: Row, what: string): string[] => {
+  /** What a check says, beside its mark and its name. */
+  const entry = (worst: Result, check: string, what: string): string[] => {
     const [mark, colour] = marks[worst];
-    const [first = '', ...more] = wrap(clean(what), width - column, '');
-    return [
-      `${paint(colour, mark)} ${check.padEnd(column - 2)}${first}`,
-      ...more.map((line) => ' '.repeat(column) + line),
-    ];
+    return wrap(
+      `${paint(colour, mark)} ${check.padEnd(column)}  ${clean(what)}`,
+      width,
+      ' '.repeat(column + 4),
+    );
   };
   const checkLines = (same: readonly Row[]): string[] => {
     const single = same.filter(({ object }) => object === null);
@@ -54,7 +54,7 @@ export function reportText(
     const [link] = worst === 'passed' ? [] : same;
     return [
       ...single.flatMap((row) => [
-        ...entry(row.result, row, row.code ? `${row.what} (${row.code})` : row.what),
+        ...entry(row.result, row.check, row.code ? `${row.what} (${row.code})` : row.what),
         ...(row.hint === '' ? [] : wrap(indent + clean(row.hint), width, indent)),
       ]),
       ...tableLines(
@@ -75,7 +75,10 @@ export function reportText(
     );
     const more =
       all || shown.length <= mostRows ? [] : [`and ${shown.length - mostRows} more: --all shows them`];
-    return [...entry(worst, first, `${count} ${worst}`), ...[...table, ...more].map((line) => indent + line)];
+    return [
+      ...entry(worst, first.check, `${count} ${worst}`),
+      ...[...table, ...more].map((line) => indent + line),
+    ];
   };
   const lines = [
     // not wrapped, because the headline must be the whole first line, for scripts too

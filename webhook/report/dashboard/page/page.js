@@ -94,12 +94,12 @@ function cellOf({ name, count, state, why }, network, size) {
   const told = `${named} · ${network} · ${state}`;
   const text = why === '' ? told : `${told}: ${why}`;
   const [tone, mark] = looks[state] ?? ['none', ''];
-  // ready, but without a passed proof, so less green than other ready cells
+  // ready, but without a passed proof, so not green
   const isUnsure = state === 'ready' && size !== 'group' && why !== '';
   const attributes = {
     class: 'cell',
     'data-key': `${network} ${name} ${size === 'group' ? state : ''}`,
-    'data-tone': isUnsure ? 'unsure' : tone,
+    'data-tone': isUnsure ? 'none' : tone,
   };
   const label = size === 'small' ? mark : size === 'group' ? `${count} ${name}` : name;
   const radio = h('input', { type: 'radio', name: network, 'aria-label': text });
