@@ -1,10 +1,9 @@
-import type { V1MutatingAdmissionPolicySpec, V1ValidatingAdmissionPolicySpec } from '@kubernetes/client-node';
 import { leftByThePolicy } from '../../core/policies/conditions.ts';
 import { policyObjects } from '../../core/policies/policy.ts';
 import { Policy } from '../../core/profiles/policy.ts';
 import { installedPolicies } from '../../lib/names.ts';
 import { validatorImage } from '../../lib/version.ts';
-import type { PolicyPair } from '../observe/installation.ts';
+import type { PolicyPair, PolicySpec } from '../observe/installation.ts';
 import { isAbsent } from '../observe/observation.ts';
 import type { Facts } from '../observe/observe.ts';
 import { isProofOnly } from './installation.ts';
@@ -16,12 +15,10 @@ import { applyAgain, type Finding, failed, known, knownPolicy, Settled, warning 
  * the policy that cni-gate generates from the same configuration.
  */
 
-type Spec = V1ValidatingAdmissionPolicySpec;
-
 const [ofPods, ofAccount] = installedPolicies;
 
 /** The specs of the validating policies in the manifests. */
-export const expectedPolicies: Record<'pods' | 'serviceAccount', Spec> = {
+export const expectedPolicies: Record<'pods' | 'serviceAccount', PolicySpec> = {
   pods: objectIn('policy-pods').spec,
   serviceAccount: objectIn('policy-service-account').spec,
 };
@@ -29,19 +26,17 @@ export const expectedPolicies: Record<'pods' | 'serviceAccount', Spec> = {
 const fault = (name: string, what: string, hint = applyAgain): Finding =>
   failed('CNI_GATE_POLICY', `${name}: ${what}`, hint);
 
-/** A binding's fields. `plain` removes empty selectors, which the API server may fill in. */
-type Binding = { policyName?: string; matchResources?: unknown; paramRef?: unknown };
-
 /** The specs of a policy and of a binding that applies it to all objects. @throws Settled if there is none */
-function specsOf<P, B extends Binding>({ policy, binding }: PolicyPair<P, B>, name: string): [P, B] {
+function specsOf({ policy, binding }: PolicyPair, name: string) {
   const [rules, bound] = [known(policy)?.spec, known(binding)?.spec];
   if (!rules) throw new Settled(fault(name, 'the policy does not exist'));
   if (!bound) throw new Settled(fault(name, 'its binding does not exist'));
   const { policyName, matchResources, paramRef } = bound;
   const leaving =
     'its binding is of another policy, or has matchResources or paramRef, which leave objects out';
+  // `plain` removes empty selectors, which the API server may fill in
   if (policyName !== name || plain({ matchResources, paramRef })) throw new Settled(fault(name, leaving));
-  return [rules, bound];
+  return { rules, bound };
 }
 
 /**
@@ -51,7 +46,7 @@ function specsOf<P, B extends Binding>({ policy, binding }: PolicyPair<P, B>, na
 export const checkValidating = (kind: 'pods' | 'serviceAccount') => (facts: Facts) => {
   const { installation, configuration } = facts;
   const name = kind === 'pods' ? ofPods : ofAccount;
-  const [rules, bound] = specsOf(installation.policies[kind], name);
+  const { rules, bound } = specsOf(installation.policies[kind], name);
   const expected = expectedPolicies[kind];
   const conditions = conditionsFor(expected.matchConditions, configuration.policy);
   const changes = differences(partsOf({ ...expected, matchConditions: conditions }), partsOf(rules));
@@ -70,7 +65,7 @@ export const checkValidating = (kind: 'pods' | 'serviceAccount') => (facts: Fact
 const imageList = /^\s*\[\s*('[^']*'|"[^"]*")(\s*,\s*('[^']*'|"[^"]*"))*\s*,?\s*\]\s*$/;
 
 /** The fields of a policy that are compared, without the variable `images`, which each installation sets. */
-const partsOf = (spec: Spec) => ({
+const partsOf = (spec: PolicySpec) => ({
   paramKind: spec.paramKind,
   matchConstraints: spec.matchConstraints,
   matchConditions: spec.matchConditions,
@@ -85,9 +80,9 @@ export function checkMutatingPolicy(facts: Facts): Finding[] | undefined {
   const called = installation.mutating.found?.flatMap(({ matchConditions = [] }) => matchConditions) ?? [];
   const relies = isProofOnly(facts) || called.some(({ name }) => name === leftByThePolicy.name);
   if (!relies && isAbsent(policy) && isAbsent(binding)) return undefined;
-  const [rules] = specsOf(installation.policies.mutating, ofPods);
+  const { rules } = specsOf(installation.policies.mutating, ofPods);
   const configured = asInstalled(knownPolicy(configuration), facts, imageIn(rules));
-  const expected = policyObjects(configured)[0]?.spec as V1MutatingAdmissionPolicySpec;
+  const expected = policyObjects(configured)[0]?.spec as PolicySpec;
   const [wanted, found] = [imageIn(expected), imageIn(rules)];
   const image = `it injects the image ${found}, and the rest of the installation says ${wanted}`;
   if (wanted !== found) return [fault(ofPods, image, generate)];
@@ -119,5 +114,5 @@ function asInstalled({ configuration }: Policy, { installation }: Facts, injecte
   return new Policy({ ...configuration, proof: { ...proof, image } });
 }
 
-const imageIn = ({ variables }: V1MutatingAdmissionPolicySpec): string =>
+const imageIn = ({ variables }: PolicySpec): string =>
   variables?.find(({ name }) => name === 'image')?.expression ?? 'none';

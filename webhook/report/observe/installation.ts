@@ -2,8 +2,6 @@ import { posix } from 'node:path';
 import type {
   V1Deployment,
   V1EndpointSlice,
-  V1MutatingAdmissionPolicyBindingSpec,
-  V1MutatingAdmissionPolicySpec,
   V1MutatingWebhook,
   V1Secret,
   V1Service,
@@ -26,11 +24,16 @@ import { type Observation, readLists, readOne } from './observation.ts';
 /** A mutating or validating webhook, as the API returns it. */
 export type Webhook = V1MutatingWebhook;
 
+/** The spec of a policy. Those of a mutating policy are compared field by field, so this type serves both kinds. */
+export type PolicySpec = V1ValidatingAdmissionPolicySpec;
+
 /** A policy and its binding. If the cluster does not know the kind, neither exists. */
-export interface PolicyPair<P, B> {
-  policy: Observation<{ spec?: P }>;
-  binding: Observation<{ spec?: B }>;
+export interface PolicyPair {
+  policy: Observation<{ spec?: PolicySpec }>;
+  binding: Observation<{ spec?: V1ValidatingAdmissionPolicyBindingSpec }>;
 }
+
+const registration = '/apis/admissionregistration.k8s.io/v1';
 
 /** The objects of the installation on which admission depends. */
 export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
@@ -38,34 +41,28 @@ export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
 /** @param ownNamespace used if no webhook calls a Service @throws ClusterError if the cluster does not answer */
 export async function readInstallation(client: ApiClient, ownNamespace: string) {
   const registered = <T>(resource: string, name: string): Promise<Observation<T>> =>
-    readOne(
-      client,
-      pathBelow(`/apis/admissionregistration.k8s.io/v1/${resource}`, name),
-      `${resource}/${name}`,
-    );
+    readOne(client, pathBelow(`${registration}/${resource}`, name), `${resource}/${name}`);
   const webhooksOf = async (kind: WebhookKind): Promise<Observation<Webhook[]>> => {
     const resource = `${kind}webhookconfigurations`;
     const { found, ...rest } = await registered<{ webhooks?: Webhook[] }>(resource, webhookConfiguration);
     return found ? { found: found.webhooks ?? [] } : rest;
   };
-  const pair = async <P, B>(kind: WebhookKind, name: string): Promise<PolicyPair<P, B>> => {
-    const [policy, binding] = await Promise.all([
-      registered<{ spec?: P }>(`${kind}admissionpolicies`, name),
-      registered<{ spec?: B }>(`${kind}admissionpolicybindings`, name),
-    ]);
-    return { policy, binding };
-  };
+  const pair = async (kind: WebhookKind, name: string): Promise<PolicyPair> => ({
+    policy: await registered(`${kind}admissionpolicies`, name),
+    binding: await registered(`${kind}admissionpolicybindings`, name),
+  });
   const [ofPods, ofAccount] = installedPolicies;
   const [mutating, validating, injecting, pods, serviceAccount] = await Promise.all([
     webhooksOf('mutating'),
     webhooksOf('validating'),
-    pair<V1MutatingAdmissionPolicySpec, V1MutatingAdmissionPolicyBindingSpec>('mutating', ofPods),
-    pair<V1ValidatingAdmissionPolicySpec, V1ValidatingAdmissionPolicyBindingSpec>('validating', ofPods),
-    pair<V1ValidatingAdmissionPolicySpec, V1ValidatingAdmissionPolicyBindingSpec>('validating', ofAccount),
+    pair('mutating', ofPods),
+    pair('validating', ofPods),
+    pair('validating', ofAccount),
   ]);
   // cni-gate is installed in the namespace of the Service that its webhooks call
   const called = [mutating, validating].flatMap(({ found = [] }) => found.map((one) => one.clientConfig));
-  const namespace = called.find(({ service }) => service)?.service?.namespace ?? ownNamespace;
+  const inCluster = called.find((one) => one.service)?.service;
+  const namespace = inCluster?.namespace ?? ownNamespace;
   const read = <T>(api: string, kind: string, name: string): Promise<Observation<T>> => {
     const list = `${api}${apiPath`/namespaces/${namespace}`}/${kind.toLowerCase()}s`;
     return readOne(client, pathBelow(list, name), `${kind} ${namespace}/${name}`);
@@ -87,14 +84,13 @@ export async function readInstallation(client: ApiClient, ownNamespace: string) 
   ]);
   const { name: secretName } = (deployment.found && servingSecret(deployment.found)) ?? {};
   const secret = secretName === undefined ? {} : await read<V1Secret>('/api/v1', 'Secret', secretName);
-  const policies = { mutating: injecting, pods, serviceAccount };
   return {
     namespace,
     mutating,
     validating,
-    // the URL of a server outside the cluster
-    url: called.find(({ url }) => url)?.url,
-    policies,
+    // the URL of a server outside the cluster, if no webhook calls a Service
+    url: inCluster ? undefined : called.find((one) => one.url)?.url,
+    policies: { mutating: injecting, pods, serviceAccount },
     deployment,
     lease,
     service,
