@@ -63,8 +63,8 @@ const invalid = new CniGateError('CNI_GATE_CONFIG_INVALID', 'config.yaml:\n  no 
 test('an installation in order passes every check', () => {
   assert.deepEqual(having('passed'), [
     ...['kubernetes-version', 'installed', 'configuration', 'webhooks', 'service', 'certificate'],
-    ...['policy-pods', 'policy-service-account', 'leader', 'namespaces', 'daemonsets', 'proof-mode', 'nodes'],
-    ...['held-pods', 'failed-proofs', 'repair', 'waiting-pods', 'pods-without-proof', 'duplicate-addresses'],
+    ...['policy-pods', 'policy-service-account', 'leader', 'namespaces', 'daemonsets', 'nodes'],
+    ...['held-pods', 'failed-proofs', 'waiting-pods', 'pods-without-proof', 'duplicate-addresses'],
   ]);
   for (const result of ['failed', 'warning', 'not-known'] as const) assert.deepEqual(having(result), []);
 });
@@ -232,12 +232,10 @@ suite('what may not be read is not known, never a pass', () => {
     ['namespaces', { namespaces: dark }],
     ['daemonsets', { namespaces: dark }],
     ['daemonsets', { daemonSets: dark }],
-    ['proof-mode', { pods: dark }],
     ['probe', { probe: [], namespaces: dark }],
     ['nodes', { readiness: dark }],
     ['held-pods', { pods: dark }],
     ['failed-proofs', { pods: dark }],
-    ['repair', { pods: dark }],
     ['waiting-pods', { pods: dark }],
     ['pods-without-proof', { pods: dark }],
     ['duplicate-addresses', { pods: dark }],

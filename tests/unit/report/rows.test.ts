@@ -257,17 +257,19 @@ suite('failed proofs', () => {
     const events = eventOf('web', 'it is not recreated');
     assert.equal(told('failed-proofs', [failed('failed')], { events })[0]?.[4], 'it is not recreated');
     const dark = { events: forbidden('events'), pods: found([failed('failed')]) };
-    assert.deepEqual(having('not-known', dark), ['repair']);
+    assert.deepEqual(
+      [having('not-known', dark), having('failed', dark)],
+      [['failed-proofs'], ['failed-proofs']],
+    );
     assert.deepEqual(having('not-known', { events: forbidden('events') }), []);
   });
 
-  test('repair that has stopped fails', () => {
-    const pods = found([failed('failed')]);
-    assert.deepEqual(having('failed', { pods, events: eventOf('web', 'said', now) }), ['failed-proofs']);
-    assert.deepEqual(having('failed', { pods, events: eventOf('web', 'said', now, true) }), [
-      'failed-proofs',
-      'repair',
-    ]);
+  test('repair that has stopped is the first failure', () => {
+    const more = { pods: found([failed('failed')]), events: eventOf('web', 'said', now, true) };
+    const [first, second] = rowsIn('failed-proofs', more);
+    assert.deepEqual([first?.result, first?.object, second?.object], ['failed', null, 'shop/web']);
+    assert.match(first?.what ?? '', /^repair has stopped/);
+    assert.equal(rowsIn('failed-proofs', { ...more, events: eventOf('web', 'said') }).length, 1);
   });
 
   test('a pod whose network is lost', () => {
@@ -311,15 +313,16 @@ test('a pod without a proof: why, and the command that recreates it', () => {
   assert.deepEqual(having('failed', { pods: found(pods) }), ['pods-without-proof']);
 });
 
-test('a pod in warn mode is a warning, unless the configuration warns as well', () => {
+test('a pod in warn mode is a warning, unless the configuration warns as well, or is not known', () => {
   const pods = found([podOf('web', 'passed', { warns: true }), podOf('x', 'passed')]);
-  assert.deepEqual(having('warning', { pods }), ['proof-mode']);
+  assert.deepEqual(having('warning', { pods }), ['pods-without-proof']);
   assert.deepEqual(
-    rowsIn('proof-mode', { pods }).map(({ object }) => object),
-    ['shop/web'],
+    rowsIn('pods-without-proof', { pods }).map(({ object, state }) => [object, state]),
+    [['shop/web', 'warn-mode']],
   );
-  const configuration = configured({ profiles, proof: { mode: 'warn' } });
-  assert.deepEqual(rowsIn('proof-mode', { pods, configuration }), []);
+  const warning = configured({ profiles, proof: { mode: 'warn' } });
+  for (const configuration of [warning, { ...configured({ profiles }), unknown: 'it may not be read' }])
+    assert.deepEqual(having('warning', { pods, configuration }), []);
 });
 
 test('an address of two live pods fails; that of a pod that ended or is being deleted does not', () => {

@@ -43,14 +43,12 @@ const groups = {
   namespaces: {
     namespaces: ['', namespaces.checkNamespaces],
     daemonsets: ['those of all profiles in use exist', ofServer(namespaces.checkDaemonSets)],
-    'proof-mode': ['no pod is in warn mode', pods.checkProofMode],
     probe: ['', checkProbe],
   },
   pods: {
     nodes: ['no network is in use', checkNodes],
     'held-pods': ['no pod is held', pods.checkHeld],
     'failed-proofs': ['no proof failed, and no network is lost', pods.checkProofs],
-    repair: ['not stopped', pods.checkRepair],
     'waiting-pods': ['no pod waits on its node for long', pods.checkWaiting],
     'pods-without-proof': ['every pod has its proof', pods.checkWithoutProof],
     'duplicate-addresses': ['no two pods have one address', pods.checkAddresses],

@@ -4,7 +4,7 @@ import { nameOf, validatorContainer } from '../../lib/names.ts';
 import type { Facts } from '../observe/observe.ts';
 import { type PodFacts, withoutProofText } from '../observe/pods.ts';
 import { textOf } from './nodes.ts';
-import { compare, type Finding, failed, known, notKnown, recreateText, warning } from './row.ts';
+import { compare, type Finding, failed, known, notKnown, warning } from './row.ts';
 
 /** The rows of all pods that have some, in the order of their names. @throws Settled if pods may not be read */
 const ofEach = (facts: Facts, rowsOf: (pod: PodFacts) => Finding[]): Finding[] =>
@@ -35,26 +35,24 @@ const verdictText: Partial<Record<Verdict, string>> = {
   lost: 'its readiness probe fails',
 };
 
-/** Pods whose network is lost, or whose proof did not pass, even if `proof.mode: warn` let the pod start. */
-export const checkProofs = (facts: Facts): Finding[] =>
-  ofEach(facts, (pod) => {
-    const { uid, namespace, name, proof, evidence, seen } = pod;
+/**
+ * Pods whose network is lost, or whose proof did not pass, even if `proof.mode: warn` let the pod start. Before them,
+ * whether repair has stopped, which the leader reports in the events of these pods.
+ */
+export function checkProofs(facts: Facts): Finding[] {
+  const eventOf = ({ uid }: PodFacts) => facts.events.found?.get(uid);
+  const rows = ofEach(facts, (pod) => {
+    const { namespace, name, proof, evidence, seen } = pod;
     const lost = evidence && isLost(evidence, facts.now) ? evidence : undefined;
     if (proof !== 'failed' && lost === undefined) return [];
     const state = lost ? 'lost' : (evidence?.verdict ?? 'failed');
     const since = textOf(lost ? lost.unready?.at : (evidence?.sandboxSince ?? evidence?.at));
-    const log = `kubectl -n ${namespace} logs ${name} -c ${validatorContainer}`;
-    const hint = facts.events.found?.get(uid)?.note ?? log;
+    const hint = eventOf(pod)?.note ?? `kubectl -n ${namespace} logs ${name} -c ${validatorContainer}`;
     return [failed(null, seen ?? verdictText[state] ?? '', hint, { ...about(pod), state, since })];
   });
-
-/** Repair's breaker: the leader reports it in the events of failed pods. */
-export function checkRepair(facts: Facts): Finding[] {
-  const failures = checkProofs(facts);
-  if (facts.events.unknown !== undefined && failures.length > 0) return [notKnown(facts.events.unknown)];
-  const isStopped = facts.pods.found?.some(({ uid }) => facts.events.found?.get(uid)?.stopped);
-  const what = 'repair has stopped for now: most recreated pods failed again';
-  return isStopped ? [failed(null, what, 'Look at what the proofs saw')] : [];
+  if (rows.length > 0 && facts.events.unknown) return [notKnown(facts.events.unknown), ...rows];
+  const stopped = failed(null, 'repair has stopped for now: most recreated pods failed again');
+  return facts.pods.found?.some((pod) => eventOf(pod)?.stopped) ? [stopped, ...rows] : rows;
 }
 
 /** How long, in milliseconds, a pod may wait on its node (for a large image) before it is reported. */
@@ -73,21 +71,17 @@ export const checkWaiting = (facts: Facts): Finding[] =>
     return [failed(null, `it waits for ${waitingFor}`, hint, more)];
   });
 
-export const checkWithoutProof = (facts: Facts): Finding[] =>
-  ofEach(facts, (pod) => {
-    const { withoutProof: state, namespace } = pod;
-    if (state === undefined) return [];
-    return [failed(null, withoutProofText[state], recreateText(namespace), { ...about(pod), state })];
-  });
-
-/** Pods keep the mode with which they were created; undefined if the configured mode is `warn`, or not known. */
-export function checkProofMode(facts: Facts): Finding[] | undefined {
+/** Pods that run without a proof; and pods in warn mode, because pods keep the mode with which they were created. */
+export function checkWithoutProof(facts: Facts): Finding[] {
   const { policy, invalid, unknown } = facts.configuration;
-  if (invalid ?? unknown ?? policy.proof.mode === 'warn') return undefined;
-  const what = 'created while proof.mode was warn: its containers start whatever the proof finds';
-  return ofEach(facts, (pod) =>
-    pod.warns ? [warning(what, recreateText(pod.namespace), { ...about(pod), state: 'warn' })] : [],
-  );
+  const isStrict = !(invalid ?? unknown) && policy.proof.mode !== 'warn';
+  return ofEach(facts, (pod) => {
+    const { withoutProof: state, warns, namespace } = pod;
+    const hint = `Recreate it: kubectl -n ${namespace} rollout restart deployment,statefulset,daemonset`;
+    if (state !== undefined) return [failed(null, withoutProofText[state], hint, { ...about(pod), state })];
+    const what = 'created while proof.mode was warn: its containers start whatever the proof finds';
+    return warns && isStrict ? [warning(what, hint, { ...about(pod), state: 'warn-mode' })] : [];
+  });
 }
 
 export const checkAddresses = (facts: Facts): Finding[] =>

@@ -83,10 +83,6 @@ export function few(texts: readonly string[], most = 5, between = ', '): string 
   return texts.slice(0, most).join(between) + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** The command that recreates the pods of a namespace. */
-export const recreateText = (namespace: string): string =>
-  `Recreate it: kubectl -n ${namespace} rollout restart deployment,statefulset,daemonset`;
-
 /** Compares by code units, so that the order does not depend on the locale. */
 export const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
 
