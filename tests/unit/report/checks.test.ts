@@ -186,18 +186,6 @@ suite('no fault', () => {
   for (const [name, installation] of Object.entries(cases))
     test(name, () => assert.deepEqual(having('failed', { installation }), []));
 
-  test('webhooks with a URL, for a server outside the cluster: its Service and certificate are not judged', () => {
-    const clientConfig = { url: 'https://gate.example/somewhere' };
-    const withUrl = ({ found: webhooks = [] }: Observation<Webhook[]>) =>
-      found(webhooks.map((one) => ({ ...one, clientConfig })));
-    const { mutating, validating } = wholeInstallation;
-    const installation = {
-      ...{ mutating: withUrl(mutating), validating: withUrl(validating), url: clientConfig.url },
-      ...{ service: absent, deployment: absent },
-    };
-    assert.deepEqual([having('failed', { installation }), rowsIn('service', { installation })], [[], []]);
-  });
-
   test('a binding that only warns, if the proof does too', () => {
     const installation = binding({ validationActions: ['Warn', 'Audit'] });
     const configuration = configured({ proof: { mode: 'warn' } });
@@ -286,6 +274,15 @@ test('fewer ready endpoints than replicas are a warning', () => {
     what('service', { installation: { deployment: found(deployment(3)) } }),
     '2 of 3 replicas are ready',
   );
+});
+
+test('a webhook without a caBundle, and one that calls another server, are not as in the manifests', () => {
+  const clientConfig = { ...ours.clientConfig, caBundle: '' };
+  // also if the certificate may not be read
+  const more = { installation: { ...webhook({ clientConfig }), secret: forbidden('it') } };
+  assert.match(what('webhooks', more), /^caBundle of pods/);
+  const elsewhere = webhook({ clientConfig: { url: 'https://elsewhere/mutate' } });
+  assert.match(what('webhooks', { installation: elsewhere }), /^clientConfig, caBundle of pods/);
 });
 
 test('what an outage does depends on the failurePolicy', () => {

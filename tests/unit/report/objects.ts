@@ -80,7 +80,6 @@ export const wholeInstallation: InstallationFacts = {
   namespace: 'cni-gate',
   mutating: found(called(expectedWebhooks.mutating)),
   validating: found(called(expectedWebhooks.validating)),
-  url: undefined,
   policies: {
     pods: bound('pods'),
     serviceAccount: bound('serviceAccount'),

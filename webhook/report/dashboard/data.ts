@@ -10,12 +10,6 @@ import { reportText } from '../show/text.ts';
 /** The data of the page, sent as JSON. All texts come from the cluster and are untrusted. */
 export type Dashboard = ReturnType<typeof dashboardOf>;
 
-/** A network with a cell for each node or group of nodes. */
-export interface Band {
-  network: string;
-  cells: GridCell[];
-}
-
 /** A coloured cell: the state of a network on a node, or on all nodes of a pool that are in this state. */
 export interface GridCell {
   /** The name of the node or of the pool. */
@@ -48,7 +42,10 @@ export function dashboardOf(facts: Facts) {
 /** If there are more nodes than this, the grid shows groups of nodes. */
 const mostNodes = 200;
 
-/** The grid. Networks are sorted by their worst node, and nodes by their worst network. */
+/**
+ * The grid: for each network, a cell for each node or group of nodes. Networks are sorted by their worst node, and nodes
+ * by their worst network.
+ */
 function gridOf(all: readonly Row[], facts: Facts) {
   const rows = all.filter(({ check, node }) => check === 'nodes' && node !== null);
   const nodes = [...new Set(rows.map(({ node }) => node ?? ''))];
@@ -57,7 +54,7 @@ function gridOf(all: readonly Row[], facts: Facts) {
     poolOf(node ?? '', facts.readiness.found?.node(node ?? '')?.labels ?? {});
   const bands = Array.from(
     Map.groupBy(rows, ({ object }) => object ?? ''),
-    ([network, same]): Band => {
+    ([network, same]) => {
       const byNode = new Map(same.map((row) => [row.node, row]));
       const cellOf = (name: string): GridCell[] => {
         const { state, what: why = '', since } = byNode.get(name) ?? {};

@@ -66,10 +66,9 @@ export function checkConfiguration({ configuration }: Facts): Finding[] {
   return [passed(`${modes}, by ${source}`)];
 }
 
-/** Whether the Service that our webhooks call has a ready endpoint for each replica; undefined if they call a URL. */
-export function checkService({ installation }: Facts): Finding[] | undefined {
-  const { namespace, url, mutating, deployment } = installation;
-  if (url !== undefined) return undefined;
+/** Whether the Service that our webhooks call has a ready endpoint for each replica. */
+export function checkService({ installation }: Facts): Finding[] {
+  const { namespace, mutating, deployment } = installation;
   const refuses = mutating.found?.[0]?.failurePolicy === 'Fail';
   const lost = refuses ? 'are refused' : 'are refused if they need the server, or start without a proof';
   const fault = (what: string, hint = applyAgain): Finding[] => {
@@ -96,12 +95,11 @@ export function checkService({ installation }: Facts): Finding[] | undefined {
 }
 
 /**
- * Whether the API server accepts, for each webhook, the certificate in the replicas' Secret; undefined if no webhook
- * calls a Service. With managed certificates, the Secret has the authority: each replica signs its own certificate.
+ * Whether the API server accepts, for each webhook, the certificate in the replicas' Secret. With managed certificates,
+ * the Secret has the authority: each replica signs its own certificate.
  */
-export function checkCertificate({ installation, now }: Facts): Finding[] | undefined {
-  const { namespace, url, mutating, validating, deployment, secret } = installation;
-  if (url !== undefined) return undefined;
+export function checkCertificate({ installation, now }: Facts): Finding[] {
+  const { namespace, mutating, validating, deployment, secret } = installation;
   const found = known(deployment);
   const at = found && servingSecret(found);
   if (at === undefined) return [notKnown('no Deployment names the Secret of the certificate')];

@@ -4,17 +4,7 @@ import { CniGateError } from '../../lib/errors.ts';
 import { nameOf, profileLabel } from '../../lib/names.ts';
 import type { Facts } from '../observe/observe.ts';
 import { proofStates } from '../observe/pods.ts';
-import {
-  compare,
-  countsText,
-  type Finding,
-  failed,
-  few,
-  known,
-  knownPolicy,
-  passed,
-  warning,
-} from './row.ts';
+import { compare, countsText, type Finding, failed, known, knownPolicy, passed, warning } from './row.ts';
 
 /**
  * The profiles that the labels of namespaces and pods name. A label that names no existing profile is ignored: admission
@@ -98,7 +88,7 @@ export function checkNetworks(facts: Facts): Finding[] {
   const names = [...fitting.map(({ name }) => name), ...(isEnough ? [] : [withoutDaemonSet])].toSorted();
   const label = names.join('.');
   const combined = label !== '' && combinedOf(policy, label);
-  const fits = `profiles that fit: ${few(names, 10)}`;
+  const fits = `profiles that fit: ${names.join(', ')}`;
   if (combined instanceof CniGateError) return [warning(fits, combined.message)];
   const hint = label === '' ? '' : `kubectl label namespace NAMESPACE ${profileLabel}=${label}`;
   const unknown = `no profile knows the DaemonSet of the pod network: ${withoutDaemonSet} fits every network`;

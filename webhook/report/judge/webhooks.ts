@@ -39,7 +39,7 @@ function fieldsThatDiffer(
   found: Webhook,
   { configuration, installation }: Facts,
 ): string[] {
-  const { service, url, caBundle } = found.clientConfig;
+  const { service, caBundle } = found.clientConfig;
   // the component `policies` adds a condition
   const isLeft = found.matchConditions?.some(({ name }) => name === leftByThePolicy.name);
   const conditions = [...(expected.matchConditions ?? []), ...(isLeft ? [leftByThePolicy] : [])];
@@ -52,13 +52,12 @@ function fieldsThatDiffer(
     {
       ...comparedOf(found),
       matchConditions: found.matchConditions,
-      // a webhook for a server outside the cluster may have any URL
-      clientConfig: url ? expected.clientConfig.service : service,
+      clientConfig: service,
     },
   );
   if (fields.includes('matchConditions')) knownPolicy(configuration);
   // without a caBundle, the API server uses its machine's authorities, none of which signs certificates of a Service
-  return service && !caBundle ? [...fields, 'caBundle'] : fields;
+  return !caBundle ? [...fields, 'caBundle'] : fields;
 }
 
 const comparedOf = (webhook: Webhook) => ({

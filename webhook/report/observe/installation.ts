@@ -60,9 +60,9 @@ export async function readInstallation(client: ApiClient, ownNamespace: string) 
     pair('validating', ofAccount),
   ]);
   // cni-gate is installed in the namespace of the Service that its webhooks call
-  const called = [mutating, validating].flatMap(({ found = [] }) => found.map((one) => one.clientConfig));
-  const inCluster = called.find((one) => one.service)?.service;
-  const namespace = inCluster?.namespace ?? ownNamespace;
+  const webhooks = [...(mutating.found ?? []), ...(validating.found ?? [])];
+  const [called] = webhooks.flatMap(({ clientConfig }) => clientConfig.service ?? []);
+  const namespace = called?.namespace ?? ownNamespace;
   const read = <T>(api: string, kind: string, name: string): Promise<Observation<T>> => {
     const list = `${api}${apiPath`/namespaces/${namespace}`}/${kind.toLowerCase()}s`;
     return readOne(client, pathBelow(list, name), `${kind} ${namespace}/${name}`);
@@ -88,8 +88,6 @@ export async function readInstallation(client: ApiClient, ownNamespace: string) 
     namespace,
     mutating,
     validating,
-    // the URL of a server outside the cluster, if no webhook calls a Service
-    url: inCluster ? undefined : called.find((one) => one.url)?.url,
     policies: { mutating: injecting, pods, serviceAccount },
     deployment,
     lease,

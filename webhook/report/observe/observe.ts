@@ -60,16 +60,12 @@ export async function observe(client: ApiClient, options: ObserveOptions) {
   const hasServer = (installation.mutating.found ?? []).length > 0;
   const asksServer = hasServer && installation.policies.mutating.binding.found !== undefined;
   const { found: deployment } = installation.deployment;
+  const serverVersion = (deployment && versionIn(deployment)) ?? null;
   // the client knows the server's address only after the first answer
   const { context = null, server } = client;
   return {
     now,
-    cluster: {
-      context,
-      server,
-      clientVersion,
-      serverVersion: (deployment && versionIn(deployment)) ?? null,
-    },
+    cluster: { context, server, clientVersion, serverVersion },
     version,
     configuration,
     installation,

@@ -1,5 +1,5 @@
 /** @typedef {import('../data.ts').Dashboard} Dashboard */
-/** @typedef {import('../data.ts').Band} Band */
+/** @typedef {Dashboard['grid']['bands'][number]} Band */
 /** @typedef {import('../data.ts').GridCell} GridCell */
 
 /** Milliseconds between two requests to the server. */
@@ -28,9 +28,7 @@ let current = '';
 
 /** @param {string} id */
 function byId(id) {
-  const element = document.getElementById(id);
-  if (element === null) throw new Error(`the page has no #${id}`);
-  return element;
+  return /** @type {HTMLElement} */ (document.getElementById(id));
 }
 
 /**
@@ -70,7 +68,7 @@ function legendOf(all) {
   return Object.entries(looks).flatMap(([name, [tone, mark]]) => {
     const count = cells.reduce((sum, cell) => sum + (cell.state === name ? cell.count : 0), 0);
     const sample = h('span', { class: 'cell', 'data-tone': tone, 'aria-hidden': 'true' }, mark);
-    return count === 0 ? [] : h('span', {}, sample, `${name} ${count}`);
+    return count === 0 ? [] : h('span', {}, sample, ` ${name} ${count}`);
   });
 }
 
