@@ -222,6 +222,7 @@ suite('what may not be read is not known, never a pass', () => {
     ['daemonsets', { daemonSets: dark }],
     ['probe', { probe: [], namespaces: dark }],
     ['nodes', { readiness: dark }],
+    ['nodes', { namespaces: dark }],
     ['held-pods', { pods: dark }],
     ['failed-proofs', { pods: dark }],
     ['waiting-pods', { pods: dark }],
