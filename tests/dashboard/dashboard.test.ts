@@ -72,12 +72,12 @@ test('a change in the cluster shows without a reload, and the picture keeps its 
   await page.keyboard.press('Tab');
   await page.keyboard.press('ArrowRight');
   const label = await page.locator(':focus').getAttribute('aria-label');
-  set({ ...five, result: 'passed', headline: 'All is well.', text: 'as of now' });
+  set({ ...five, result: 'passed', headline: 'All checks passed.', text: 'as of now' });
   await page.locator('#result[data-result=passed]').waitFor();
   assert.equal(await page.locator(':focus').getAttribute('aria-label'), label);
   assert.deepEqual(
     [await textOf(page, '#result'), await textOf(page, '#text')],
-    ['All is well.', 'as of now'],
+    ['All checks passed.', 'as of now'],
   );
 });
 

@@ -230,7 +230,10 @@ suite('held pods', () => {
   test('the nominated node, the last event of this hold, or that steering is off', () => {
     const said = (at: number) => ({ events: eventOf('web', 'no node is ready', at) });
     assert.equal(hint(said(now), 'n1'), 'node n1 is nominated');
-    assert.deepEqual([hint({}), hint(said(now - 60_001)), hint(said(now - 60_000))], ['', '', 'no node is ready']);
+    assert.deepEqual(
+      [hint({}), hint(said(now - 60_001)), hint(said(now - 60_000))],
+      ['', '', 'no node is ready'],
+    );
     assert.equal(
       hint({ configuration: configured({ profiles, steer: { mode: 'off' } }) }),
       'steering is off',
