@@ -45,13 +45,9 @@ export function checkPresence(facts: Facts): Finding[] {
   if (unknown !== undefined) throw new Settled(notKnown(unknown));
   const names = few((facts.namespaces.found ?? []).flatMap(({ name, profile }) => (profile ? name : [])));
   const what = 'cni-gate is not installed: its webhooks, policies, Service and Deployment do not exist';
-  return [
-    failed(
-      'CNI_GATE_NOT_INSTALLED',
-      names === '' ? what : `${what}, so pods of namespaces that opted in are not checked: ${names}`,
-      'Install cni-gate, or check that it is the right cluster: kubectl config current-context',
-    ),
-  ];
+  const more = names === '' ? '' : `, so pods of namespaces that opted in are not checked: ${names}`;
+  const hint = 'Install cni-gate, or check that it is the right cluster: kubectl config current-context';
+  return [failed('CNI_GATE_NOT_INSTALLED', what + more, hint)];
 }
 
 export function checkConfiguration({ configuration }: Facts): Finding[] {
@@ -131,11 +127,7 @@ export function checkLeader({ installation, now }: Facts): Finding[] {
   const age = now - Date.parse(renewTime ?? '');
   if (holder && age <= (leaseDurationSeconds ?? 0) * 1000 + margin) return [passed(`${holder} leads`)];
   const why = holder ? `${holder} has not renewed it since ${renewTime}` : 'no replica holds it';
-  return [
-    failed(
-      'CNI_GATE_NO_LEADER',
-      `Lease ${leaderLease}: ${why}, so refused pods are not steered and failed pods are not recreated`,
-      `Look at "kubectl -n ${installation.namespace} logs deployment/cni-gate"`,
-    ),
-  ];
+  const what = `Lease ${leaderLease}: ${why}, so refused pods are not steered and failed pods are not recreated`;
+  const hint = `Look at "kubectl -n ${installation.namespace} logs deployment/cni-gate"`;
+  return [failed('CNI_GATE_NO_LEADER', what, hint)];
 }

@@ -1,6 +1,7 @@
 import { noneYet, type State } from '../../core/networks/daemon-set-status.ts';
 import { Evidence } from '../../core/networks/evidence.ts';
 import { type NetworkFacts, networkStatus } from '../../core/networks/network-status.ts';
+import type { Readiness } from '../../core/networks/readiness.ts';
 import { type Profile, placesOf } from '../../core/profiles/types.ts';
 import { nameOf } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
@@ -21,8 +22,7 @@ export const urgency = 'broken failing absent rebooted starting unproved ready e
  */
 export function checkNodes(facts: Facts): Finding[] {
   known(facts.namespaces);
-  const readiness = known(facts.readiness);
-  if (readiness === undefined) return [];
+  const readiness = known(facts.readiness) as Readiness;
   const { policy } = facts.configuration;
   const evidence = new Evidence((name) => policy.profiles.has(name));
   const pods = (facts.pods.found ?? []).flatMap(({ evidence: pod }) => pod ?? []);

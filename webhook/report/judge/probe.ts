@@ -77,12 +77,8 @@ function refusalOf(error: ClusterError, needsServer: boolean): Finding {
     return fault(needsServer ? `the server does not answer for a pod that needs it: ${message}` : message);
   if (by === undefined && missingRight !== undefined)
     return notKnown(`${message}; or run it without the probe`);
-  if (by === undefined && byLimitRange.test(statusMessage))
-    return failed(
-      'CNI_GATE_RESOURCES',
-      message,
-      'Set proof.resources in the configuration to values that fit',
-    );
+  const fit = 'Set proof.resources in the configuration to values that fit';
+  if (by === undefined && byLimitRange.test(statusMessage)) return failed('CNI_GATE_RESOURCES', message, fit);
   const hint = 'Allow pods named cni-gate-probe-* there, or run it without the probe';
   return warning(`something other than cni-gate refuses new pods: ${message}`, hint);
 }

@@ -51,11 +51,11 @@ export async function podEvents(
     const query = { fieldSelector: `reportingController=${eventReporter}`, limit: mostEvents };
     return client.request<{ items?: ApiEvent[] | null }>('GET', path, { query, maxBytes: listBytes });
   });
-  const { found, unknown } = await observed(Promise.all(lists), 'events');
+  const { found = [], unknown } = await observed(Promise.all(lists), 'events');
   if (unknown) return { unknown };
   const last = new Map<string, PodEvent>();
-  for (const { regarding, action, note, series, eventTime } of found?.flatMap(({ items }) => items ?? []) ??
-    []) {
+  const events = found.flatMap(({ items }) => items ?? []);
+  for (const { regarding, action, note, series, eventTime } of events) {
     const at = Date.parse(series?.lastObservedTime ?? eventTime ?? '');
     const uid = regarding?.uid ?? '';
     if (!note || !(at >= (last.get(uid)?.at ?? 0))) continue;
