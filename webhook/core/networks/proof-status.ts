@@ -59,7 +59,7 @@ const givesWay = 12_000;
 /** An owner's pause after its own first failed attempt. It doubles with each further failure, up to `longestPause`. */
 const ownPause = 4000;
 const longestPause = 300_000;
-/** How long an owner whose pods run elsewhere must wait, unless the gate has held its pod for `givesWay`. */
+/** The least pause of an owner whose pods run elsewhere, unless the gate has held the asking pod for `givesWay`. */
 const leastElsewhere = 60_000;
 
 interface ProofFacts {
