@@ -118,7 +118,7 @@ function variablesOf(policy: Policy): Record<string, Cel> {
   const ofChecks = (of: (profile: Profile) => Cel): Cel =>
     ofProfiles(profiles.map((profile) => [profile.name, of(profile)]));
   return {
-    // manifests/ replaces the first two
+    // the overlays of manifests/ replace the first two variables
     image: text(proof.image),
     mode: text(proof.mode),
     ...facts,

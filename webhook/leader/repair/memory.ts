@@ -178,7 +178,7 @@ export class RepairMemory {
       const overdue = [...owner.attempts].filter(([, { at }]) => now - at >= longest);
       for (const [uid] of overdue) owner.attempts.delete(uid);
       if (overdue.length > 0) owner.failed(now);
-      // a controller that was scaled down creates no replacement
+      // there may never be a replacement, for instance because the controller was scaled down
       if (owner.lost !== undefined && now - owner.lost.at >= longestPause) owner.lost = undefined;
       if (owner.isIdle(now)) this.#owners.delete(key);
       count += overdue.length;
