@@ -166,7 +166,7 @@ test('after a boot, the failed pod of a StatefulSet with the lowest ordinal is r
   });
   assert.deepEqual(deleted('ordered'), []);
   for (const ordinal of [0, 2]) await becomes(ordinal, 95);
-  // a pod that waits for a lower ordinal would wait for a minute, which is longer than these 40 s
+  // if repair deleted ordinal 1 first, it would wait a minute for the replacement, which cannot start before ordinal 0
   await placed('ordered', 3, uidsOf(first), 40);
   await eventually(async () => {
     const names = [...kubelet.seen.values()].map(({ metadata }) => metadata.name);

@@ -43,7 +43,7 @@ const wayPod: PodSpecimen = { profile: 'way.seen' };
 interface Later {
   what: string;
   pod: PodSpecimen;
-  /** Before the first proof, and after it. */
+  /** Steps before the first proof, and steps after it. */
   before?: Step[];
   after?: Step[];
   breaks: Step;

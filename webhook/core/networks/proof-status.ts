@@ -54,7 +54,7 @@ const longestVerdict = 30_000;
 const longSandbox = 60_000;
 /** The pause between a failed attempt and the next. */
 const pause = 2000;
-/** The longer pause for owners that let others try first; kube-scheduler retries a pod after at most 11 s. */
+/** The longer pause of owners that let others try first: kube-scheduler retries every other pod after at most 11 s. */
 const givesWay = 12_000;
 /** An owner's pause after its own first failed attempt. It doubles with each further failure, up to `longestPause`. */
 const ownPause = 4000;
