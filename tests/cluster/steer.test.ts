@@ -106,7 +106,7 @@ test('refused pods are bound to the ready node after at most two refusals', asyn
   await cluster.kubectl(['delete', 'deployment', '-n', optedIn, 'steered', '--cascade=foreground', '--wait']);
 });
 
-test('pods that fit nowhere else are refused about as often as without nominations, and bound when their node is ready', async (t) => {
+test('nominated pods that fit nowhere are refused no more often than others, until their node is ready', async (t) => {
   const name = 'nominated';
   await apply(crowd(name, 'DoNotSchedule'));
   await eventually(async () => {

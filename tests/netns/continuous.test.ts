@@ -194,7 +194,7 @@ describe('the program', { concurrency: 3 }, () => {
     assert.doesNotMatch(log, /^verdict/m);
   });
 
-  test('rechecks leave out the round trip, because the node limits its answers; the probe tests the way to the node', async () => {
+  test('rechecks leave out the round trip, which the node limits; the probe tests the way to the node', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     const running = await startWatched(sandbox, wayPod);
     const dial = {

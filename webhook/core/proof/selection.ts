@@ -35,7 +35,7 @@ export const isExemptNamespace = (namespace: string, ownNamespace: string | unde
   namespace === 'kube-system' || namespace === ownNamespace;
 
 /**
- * Returns why this pod must not be changed, regardless of its labels; undefined if it may be changed.
+ * Returns why this pod is exempt, regardless of its labels; undefined if it is not exempt.
  * @param daemonSets `namespace/name` of network DaemonSets, whose pods must not wait for their own network
  */
 export function exemption(
