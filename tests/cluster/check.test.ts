@@ -59,7 +59,7 @@ async function names(id: Check['id'], what: RegExp, access?: Pick<Access, 'kubec
   );
 }
 
-/** The overlay strict, on a Kubernetes with or without mutating policies. */
+/** The headline for a good installation of `strict`, on a Kubernetes with or without mutating policies. */
 const well = /^(All \d+ checks passed\.|No check failed\. Warnings: mutating-policy: [^;]*)$/;
 
 const allIsWell = (): Promise<void> =>

@@ -65,14 +65,14 @@ function watching(t: TestContext) {
     until: async (isIt: (status: Status) => boolean): Promise<Status> => {
       for (;;) {
         const { value, done } = await lines.next();
-        assert.ok(!done, 'it ended before');
+        assert.ok(!done, 'the command ended before it printed the expected status');
         const seen: Status = JSON.parse(value);
         if (isIt(seen)) return seen;
       }
     },
     reported: async (text: RegExp): Promise<void> => {
       for await (const line of reported) if (text.test(line)) return;
-      assert.fail(`it ended without ${text}`);
+      assert.fail(`the command ended without ${text}`);
     },
     end: async (): Promise<number | null> => {
       const ended = once(child, 'exit');

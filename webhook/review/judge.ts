@@ -38,7 +38,7 @@ export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-give
  */
 export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, NamespaceObject>) {
   const { policy, profile, ownNamespace, assumeMeshed = false } = options;
-  // later profiles win, so a configured profile that replaces a built-in one may omit the description of the injector
+  // the built-in profiles too: a configured profile that replaces one of them need not describe the injector again
   const meshes = meshesOf([...builtInProfiles(), ...policy.profiles.values()]);
   const namespaces = new FixedNamespaces(
     new Map([...known].map(([name, { labels }]) => [name, labels])),

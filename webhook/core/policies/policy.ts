@@ -118,7 +118,7 @@ function variablesOf(policy: Policy): Record<string, Cel> {
   const ofChecks = (of: (profile: Profile) => Cel): Cel =>
     ofProfiles(profiles.map((profile) => [profile.name, of(profile)]));
   return {
-    // manifests/ replaces the first two
+    // the overlays of manifests/ replace the first two variables
     image: text(proof.image),
     mode: text(proof.mode),
     ...facts,
@@ -140,9 +140,9 @@ function variablesOf(policy: Policy): Record<string, Cel> {
 }
 
 /**
- * The MutatingAdmissionPolicy and its binding. They select the same pods as the mutating webhook, and the pods of
- * networks' DaemonSets: the policy over the final pod knows only the built-in DaemonSets. The failurePolicy is `Fail`:
- * if an expression fails, the API server refuses the pod. With `Ignore`, a status that a user wrote would stay.
+ * The MutatingAdmissionPolicy and its binding. They select the same pods as the mutating webhook, and pods of networks'
+ * DaemonSets, to record why these are exempt: the policy over the final pod knows only the built-in DaemonSets. The
+ * failurePolicy is `Fail`, so an expression that fails refuses the pod. With `Ignore`, a user's own status would stay.
  */
 export function policyObjects(policy: Policy): PolicyObject[] {
   const [name] = installedPolicies;

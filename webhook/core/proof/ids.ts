@@ -90,8 +90,8 @@ function idIn(value: unknown): number | undefined {
 export const imageUser = 64_532;
 
 /**
- * Returns the ids to set on the init container. They are set only if necessary, because OpenShift assigns ids from a
- * range and rejects all others: if a check requires an id, or if the container would run as root or as an exempted id.
+ * Returns the ids to set on the init container. OpenShift assigns ids from a range and rejects all others, so ids are
+ * set only if a check requires one, or if the container would run as root or as an exempted id.
  * @param image the user and group id of the image; undefined if they are unknown
  */
 export function runAsFor(pod: Pod, ids: ProofIds, image: number | undefined): Partial<Record<Field, number>> {

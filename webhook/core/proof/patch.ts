@@ -41,7 +41,7 @@ export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): O
   return [
     ...removeOperations(pod, 'initContainers', earlier.container),
     ...dropVolume(pod, earlier),
-    // with the status gone, the next call would take the copied label for the user's choice
+    // without the status, the next call would take the copied label for the user's choice
     ...(earlier.copiedLabel ? mapOperations(pod, 'labels', new Map([[profileLabel, undefined]])) : []),
     ...statusOperations(pod, status),
   ];
