@@ -77,7 +77,7 @@ export const greatest = 2_147_483_647;
 const isId = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= greatest;
 
-/** An id above 0 in an annotation: a pattern of RE2 as well. */
+/** The text of an id above 0 in an annotation. The mutating policy uses the same pattern, in RE2. */
 export const idText = /^[+]?0*[1-9][0-9]{0,9}$/;
 
 /** Parses a number or a text of digits as an id; undefined if it is invalid, or root. */

@@ -105,7 +105,7 @@ function headOperations(
   return [...(isCurrent(actual, wanted, ids, pod) ? [] : [replace]), ...(at === 0 ? [] : [move])];
 }
 
-/** Removes what the proof replaces, from the end, because the pod of a user may have several containers of a name. */
+/** Removes the init containers that the proof replaces: the last one first, so that no removal shifts the others. */
 function replacedOperations(
   { spec }: Pod,
   { container: at }: EarlierCall,
