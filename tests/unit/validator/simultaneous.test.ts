@@ -90,15 +90,19 @@ test('a failed check is tried ten times a second until its time is over, or unti
 });
 
 test('a last attempt without processor time shows nothing; one with little does', async () => {
-  const stopped = (milliseconds: number) => (): Finding => {
-    kernel.now += milliseconds;
-    return no;
-  };
+  const stopped =
+    (milliseconds: number, found: Finding = no) =>
+    (): Finding => {
+      kernel.now += milliseconds;
+      return found;
+    };
   const starved = await run({ name: 'a', timeout: 500, finds: stopped(5000) });
   assert.deepEqual(verdictOf(starved), ['starved']);
   assert.match(starved.findings[0]?.seen ?? '', /^nothing, and no processor time for 5\.0 s$/);
   const slow = await run({ name: 'a', timeout: 500, finds: stopped(300) });
   assert.deepEqual(verdictOf(slow), ['not-redirected']);
+  const silent = await run({ name: 'a', timeout: 500, finds: stopped(5000, { ...yes, preliminary: true }) });
+  assert.deepEqual(verdictOf(silent), ['passed']);
 });
 
 test('checks that passed early are repeated when the last one passes', async () => {
