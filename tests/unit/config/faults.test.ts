@@ -9,6 +9,9 @@ type Row = [what: string, text: string, ...faults: string[]];
 const orId = '(never 0, which is root; or where the pod shows it: {annotation, containers, default})';
 const orTarget =
   '(an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)';
+const noTarget =
+  'is not allowed (a host and a port, such as db.shop.svc:5432, 10.96.0.10:53, [fd00::10]:53 or $(KUBERNETES_SERVICE_HOST):443)';
+const noServer = 'is multicast, broadcast or link-local IPv6, where no connect succeeds';
 const words = 'redirect, captured, interfaces, address, gateway, roundTrip, reach, policy';
 const unknown = (allowed: string): string => `unknown field; allowed here: ${allowed}`;
 
@@ -168,9 +171,11 @@ suite('a wrong check is refused', () => {
       ),
       check(
         'targets that are not addresses',
-        '{redirect: {listen: 1, connect: ["192.0.2.999:1", "[::1]:99999"]}}',
+        '{redirect: {listen: 1, connect: ["192.0.2.999:1", "[::1]:99999", "[ff02::1]:2", "[::ffff:192.0.2.2]:1"]}}',
         '.redirect.connect[0]: "192.0.2.999:1" is no address and port',
         '.redirect.connect[1]: "[::1]:99999" is no address and port',
+        `.redirect.connect[2]: "[ff02::1]:2" ${noServer}`,
+        '.redirect.connect[3]: "[::ffff:192.0.2.2]:1" is no address and port',
       ),
       check(
         'outbound targets that can be reached without the rule',
@@ -209,18 +214,57 @@ suite('a wrong check is refused', () => {
         'policy without blocked',
         '{policy: {allowed: ["fd00::1:53"]}}',
         '.policy: "blocked" is missing',
-        '.policy.allowed[0]: "fd00::1:53" is not allowed (a host and a port, such as db.shop.svc:5432, 10.96.0.10:53, [fd00::10]:53 or $(KUBERNETES_SERVICE_HOST):443)',
+        `.policy.allowed[0]: "fd00::1:53" ${noTarget}`,
       ),
     ],
     { before: `${profile}    `, at: 'cni-gate.yaml:5: profiles[0].proof.checks[0]' },
   );
 });
 
+/** Hosts of the check `policy`, by what is wrong with them. */
+const hosts: Record<string, string[]> = {
+  'is no host and port': [
+    '[:::::]',
+    '[::ffff:10.0.0.1]',
+    '10.0.0.300',
+    '010.0.0.1',
+    '10.1',
+    'a.1',
+    '2130706433',
+    '0X7F000001',
+  ],
+  [noServer]: ['[fe80::1]', '[ff02::1]', '224.0.0.1', '239.9.9.9', '255.255.255.255'],
+  'never leaves the pod: no policy applies': ['localhost', 'a.LOCALHOST', '127.0.0.1', '[::1]', '0.0.0.0'],
+  [noTarget]: [
+    ...['[]', '[10.0.0.1]', '[abc]', '[fe80::1%eth0]', 'fd00::1', ' a', 'a ', 'a..b', 'a.-b', 'a-.b'],
+    ...['$()', '$$(A)', '[$(A)]', '$(A).svc'],
+  ],
+  accepted: ['$(A)', '[fd00::1]', '10.0.0.1', '240.0.0.1', '3com', 'a.db1', 'A-1.b--c'],
+};
+for (const [fault, names] of Object.entries(hosts))
+  test(`hosts of the check policy: ${fault}`, () => {
+    for (const name of names) {
+      const checks = `[{policy: {blocked: ["${name}:1"]}}]`;
+      const when = '{namespaceLabels: {a: b}}';
+      const seen = refusal(`profiles:\n  - {name: a, when: ${when}, proof: {checks: ${checks}}}\n`);
+      const at = 'cni-gate.yaml:4: profiles[0].proof.checks[0].policy.blocked[0]';
+      assert.equal(seen, fault === 'accepted' ? fault : invalid(`${at}: "${name}:1" ${fault}`));
+    }
+  });
+
 suite('a wrong profile is refused', () => {
+  const x64 = 'x'.repeat(64);
+  const shown = `${'x'.repeat(56)}...`;
   const redirect = (rest: string): string => `{redirect: {listen: 1, connect: ["192.0.2.2:2"], ${rest}}}`;
   const container = '.proof.container:';
   refused(
     [
+      [
+        'a container and a label with names of 64 characters',
+        `when: {container: ${x64}, labels: {${x64}: a}}\n`,
+        `.when.container: "${shown} is not allowed (lower-case letters, digits and dashes, at most 63)`,
+        `.when.labels.${x64}: is not a label or annotation key: at most 63 characters, after an optional DNS prefix and a slash`,
+      ],
       [
         'families with two sources',
         'proof: {families: {container: a, env: A, dualStackEnv: B}}\n',
