@@ -61,9 +61,11 @@ export async function templates(kubectl?: string): Promise<File[]> {
       const found = find(objects);
       return found && withPlaceholders(found);
     });
-    // `policyObjects` may replace the generated mutating policy
-    const isGiven = id.startsWith('MutatingAdmissionPolicy');
-    const whole = isGiven ? `{{- if not .Values.policyObjects }}\n${text}{{- end }}\n` : text;
+    // `policyObjects` may replace the mutating policy; all else that options add belongs to the server
+    const condition = id.startsWith('MutatingAdmissionPolicy')
+      ? 'not .Values.policyObjects'
+      : 'ne (include "cni-gate.policies" .) "only"';
+    const whole = find(base) === undefined ? `{{- if ${condition} }}\n${text}{{- end }}\n` : text;
     return [`${id.toLowerCase().replace('/', '-')}.yaml`, whole];
   });
   const configuration = `{{- define "cni-gate.configuration" -}}\n${template(configurationIn)}{{- end }}\n`;
