@@ -33,6 +33,11 @@ suite('a wrong configuration is refused with its file, line, path and what is al
         `3: profile: ${unknown('apiVersion, kind, proof, gate, steer, repair, profiles, review')}`,
       ],
       [
+        'more profiles than a policy evaluates',
+        `profiles: [${'{name: a},'.repeat(101)}]\n`,
+        '3: profiles: must NOT have more than 100 items, is [{"name":"a","when":{},"daemonSets":[],"annotations":{},"... (Networks. A profile with the name of a built-in profile replaces it.)',
+      ],
+      [
         'an unknown field of a condition',
         'profiles:\n  - name: a\n    when: {pod: b}\n',
         `5: profiles[0].when.pod: ${unknown('container, args, env, noContainer, labels, annotations, namespaceLabels')}`,
@@ -159,6 +164,11 @@ suite('a wrong check is refused', () => {
       check('an unknown name', '{ping: {}}', `.ping: ${unknown(words)}`),
       check('a missing port', '{reach: {host: db}}', '.reach: "port" is missing'),
       check(
+        'a host with a character that no name has',
+        '{reach: {host: "db\\x85", port: 1}}',
+        '.reach.host: "db\x85" is not allowed (a name or an address, such as db.shop.svc, 10.96.0.10 or $(KUBERNETES_SERVICE_HOST))',
+      ),
+      check(
         'a port, a target and an id out of range',
         '{redirect: {listen: 70000, connect: [localhost:80, "[::g]:1"], asUser: 0}}',
         '.redirect.listen: must be <= 65535, is 70000',
@@ -225,6 +235,17 @@ suite('a wrong profile is refused', () => {
         'families with two sources',
         'proof: {families: {container: a, env: A, dualStackEnv: B}}\n',
         '.proof.families: must be a container and one of env (a variable with the addresses that the proxy listens on, address:port separated by commas) and dualStackEnv (a variable that is true if the mesh serves both families), has container, env, dualStackEnv',
+      ],
+      [
+        'no name of a variable, and no image',
+        'proof: {families: {container: a, env: A=B}, container: {image: a b}}\n',
+        '.proof.families.env: "A=B" is not allowed (the name of an environment variable)',
+        '.proof.container.image: "a b" is not allowed (without spaces, such as mirror.example/validator:1)',
+      ],
+      [
+        'more checks than a policy evaluates',
+        `proof: {checks: [${'{address: {}},'.repeat(21)}]}\n`,
+        '.proof.checks: must NOT have more than 20 items, is [{"address":{"timeout":"10s"}},{"address":{"timeout":"10s...',
       ],
       [
         'policy, with one condition that holds for every pod',

@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { CniGateError } from '../../lib/errors.ts';
 import {
   installedPolicies,
   podInfoVolume,
@@ -139,6 +140,13 @@ function variablesOf(policy: Policy): Record<string, Cel> {
   };
 }
 
+/** The variables that the policy has, and the expression of its patches. */
+function programsOf(policy: Policy): [Record<string, Cel>, Cel] {
+  const all = variablesOf(policy);
+  const ids = redirectsOf([...policy.profiles.values()]).map(({ variable }) => variable);
+  return inPlace(all, patchesCel(policy.proof, 'replaced' in all), [...shared, ...ids]);
+}
+
 /**
  * The MutatingAdmissionPolicy and its binding. They select the same pods as the mutating webhook, and the pods of
  * networks' DaemonSets: the policy over the final pod knows only the built-in DaemonSets. The failurePolicy is `Fail`:
@@ -148,13 +156,8 @@ export function policyObjects(policy: Policy): PolicyObject[] {
   const [name] = installedPolicies;
   const labels = { 'app.kubernetes.io/part-of': 'cni-gate' };
   const apiVersion = 'admissionregistration.k8s.io/v1';
-  const all = variablesOf(policy);
   const conditions = conditionsOf(policy).filter(({ name }) => name !== ofANetwork);
-  const ids = redirectsOf([...policy.profiles.values()]).map(({ variable }) => variable);
-  const [variables, expression] = inPlace(all, patchesCel(policy.proof, 'replaced' in all), [
-    ...shared,
-    ...ids,
-  ]);
+  const [variables, expression] = programsOf(policy);
   return [
     {
       apiVersion,
@@ -187,8 +190,24 @@ export function policyObjects(policy: Policy): PolicyObject[] {
 
 const yaml = (value: object): string => stringify(value, { lineWidth: 120, version: '1.1' });
 
-/** The mutating policy for a configuration, followed by the policy's binding, as YAML in a stable order. */
-export const policiesYaml = (policy: Policy): string => policyObjects(policy).map(yaml).join('---\n');
+/** The most characters of an expression. Source: github.com/google/cel-go `parser/parser.go`, `NewParser` */
+const longest = 100_000;
+
+/**
+ * The mutating policy for a configuration, followed by the policy's binding, as YAML in a stable order.
+ * @throws CniGateError CNI_GATE_CONFIG_INVALID if the profiles are too large for a policy
+ */
+export function policiesYaml(policy: Policy): string {
+  const [variables, patches] = programsOf(policy);
+  const most = Math.max(...Object.values(variables).map(({ length }) => length), patches.length);
+  if (most > longest)
+    throw new CniGateError(
+      'CNI_GATE_CONFIG_INVALID',
+      `the profiles are too large for a policy: an expression would have ${most} characters, and the API server ` +
+        `accepts ${longest}. Remove profiles, checks or values, or install without the mutating policy`,
+    );
+  return policyObjects(policy).map(yaml).join('---\n');
+}
 
 /**
  * The JSON patch for a mutating webhook that is used together with a mutating policy: few pods then need the webhook,
