@@ -12,6 +12,8 @@ const orTarget =
 const words = 'redirect, captured, interfaces, address, gateway, roundTrip, reach, policy';
 const unknown = (allowed: string): string => `unknown field; allowed here: ${allowed}`;
 
+const secrets = Array.from({ length: 101 }, (_, at) => `s${at}`);
+
 /** Tests that each text is refused. `before` precedes each text, and `at` precedes each fault. */
 function refused(rows: Row[], { before = '', at = '' } = {}): void {
   for (const [what, text, ...faults] of rows) {
@@ -33,8 +35,9 @@ suite('a wrong configuration is refused with its file, line, path and what is al
         `3: profile: ${unknown('apiVersion, kind, proof, gate, steer, repair, profiles, review')}`,
       ],
       [
-        'more profiles than a policy evaluates',
-        `profiles: [${'{name: a},'.repeat(101)}]\n`,
+        'more profiles or pull secrets than a policy evaluates',
+        `profiles: [${'{name: a},'.repeat(101)}]\nproof: {imagePullSecrets: [${secrets}]}\n`,
+        `4: proof.imagePullSecrets: must NOT have more than 100 items, is ["s0","s1","s2","s3","s4","s5","s6","s7","s8","s9","s10",... (Names of Secrets in the pod's own namespace, added to the pod's list.)`,
         '3: profiles: must NOT have more than 100 items, is [{"name":"a","when":{},"daemonSets":[],"annotations":{},"... (Networks. A profile with the name of a built-in profile replaces it.)',
       ],
       [
