@@ -88,7 +88,8 @@ export function valuesSchema(): string {
   const properties = { ...valuesOnly.properties, configuration: part };
   const withoutLookahead = (key: string, value: unknown): unknown =>
     key === 'pattern' && typeof value === 'string' && value.includes('(?') ? undefined : value;
-  return `${JSON.stringify({ ...valuesOnly, properties, definitions }, withoutLookahead, 2)}\n`;
+  const all = { ...valuesOnly.definitions, ...definitions };
+  return `${JSON.stringify({ ...valuesOnly, properties, definitions: all }, withoutLookahead, 2)}\n`;
 }
 
 // npm run generate: writes the generated part of the chart

@@ -240,10 +240,9 @@ suite('a wrong profile is refused', () => {
         '.proof.families: must be a container and one of env (a variable with the addresses that the proxy listens on, address:port separated by commas) and dualStackEnv (a variable that is true if the mesh serves both families), has container, env, dualStackEnv',
       ],
       [
-        'no name of a variable, and no image',
-        'proof: {families: {container: a, env: A=B}, container: {image: a b}}\n',
-        '.proof.families.env: "A=B" is not allowed (the name of an environment variable)',
-        '.proof.container.image: "a b" is not allowed (without spaces, such as mirror.example/validator:1)',
+        'an image with a space',
+        'proof: {container: {image: a b}}\n',
+        '.proof.container.image: "a b" is not allowed (Use this or imageOf.)',
       ],
       [
         'more checks than a policy evaluates',

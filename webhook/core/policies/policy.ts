@@ -140,13 +140,6 @@ function variablesOf(policy: Policy): Record<string, Cel> {
   };
 }
 
-/** The variables that the policy has, and the expression of its patches. */
-function programsOf(policy: Policy): [Record<string, Cel>, Cel] {
-  const all = variablesOf(policy);
-  const ids = redirectsOf([...policy.profiles.values()]).map(({ variable }) => variable);
-  return inPlace(all, patchesCel(policy.proof, 'replaced' in all), [...shared, ...ids]);
-}
-
 /**
  * The MutatingAdmissionPolicy and its binding. They select the same pods as the mutating webhook, and the pods of
  * networks' DaemonSets: the policy over the final pod knows only the built-in DaemonSets. The failurePolicy is `Fail`:
@@ -156,8 +149,13 @@ export function policyObjects(policy: Policy): PolicyObject[] {
   const [name] = installedPolicies;
   const labels = { 'app.kubernetes.io/part-of': 'cni-gate' };
   const apiVersion = 'admissionregistration.k8s.io/v1';
+  const all = variablesOf(policy);
   const conditions = conditionsOf(policy).filter(({ name }) => name !== ofANetwork);
-  const [variables, expression] = programsOf(policy);
+  const ids = redirectsOf([...policy.profiles.values()]).map(({ variable }) => variable);
+  const [variables, expression] = inPlace(all, patchesCel(policy.proof, 'replaced' in all), [
+    ...shared,
+    ...ids,
+  ]);
   return [
     {
       apiVersion,
@@ -198,15 +196,15 @@ const longest = 100_000;
  * @throws CniGateError CNI_GATE_CONFIG_INVALID if the profiles are too large for a policy
  */
 export function policiesYaml(policy: Policy): string {
-  const [variables, patches] = programsOf(policy);
-  const most = Math.max(...Object.values(variables).map(({ length }) => length), patches.length);
-  if (most > longest)
-    throw new CniGateError(
-      'CNI_GATE_CONFIG_INVALID',
-      `the profiles are too large for a policy: an expression would have ${most} characters, and the API server ` +
-        `accepts ${longest}. Remove profiles, checks or values, or install without the mutating policy`,
-    );
-  return policyObjects(policy).map(yaml).join('---\n');
+  const objects = policyObjects(policy);
+  let most = 0;
+  JSON.stringify(objects, (key, value) => {
+    if (key === 'expression') most = Math.max(most, value.length);
+    return value;
+  });
+  if (most <= longest) return objects.map(yaml).join('---\n');
+  const text = `an expression would have ${most} characters, and the API server accepts ${longest}`;
+  throw new CniGateError('CNI_GATE_CONFIG_INVALID', `too much for a mutating policy: ${text}`);
 }
 
 /**
