@@ -228,8 +228,8 @@ suite('whether the mutating policy is installed', () => {
   const policy = 'MutatingAdmissionPolicy/pods.cni-gate.io';
   const webhookIn = (objects: Record<string, KubernetesObject>): unknown =>
     (objects['MutatingWebhookConfiguration/cni-gate'] as unknown as { webhooks: object[] }).webhooks[0];
-  const own = { proof: { imagePullSecrets: ['mirror'] } };
-  const given = policyOf({ proof: { ...own.proof, mode: 'warn' } });
+  const own = { proof: { mode: 'enforce', image: 'mirror.example/validator:1' } };
+  const given = policyOf(own);
   const cases: [name: string, values: object, more: string[], wanted: object | undefined][] = [
     ['the API server has none', { mode: 'strict' }, [], undefined],
     [
