@@ -15,6 +15,8 @@ const noServer = 'is multicast, broadcast or link-local IPv6, where no connect s
 const words = 'redirect, captured, interfaces, address, gateway, roundTrip, reach, policy';
 const unknown = (allowed: string): string => `unknown field; allowed here: ${allowed}`;
 
+const secrets = Array.from({ length: 101 }, (_, at) => `s${at}`);
+
 /** Tests that each text is refused. `before` precedes each text, and `at` precedes each fault. */
 function refused(rows: Row[], { before = '', at = '' } = {}): void {
   for (const [what, text, ...faults] of rows) {
@@ -34,6 +36,12 @@ suite('a wrong configuration is refused with its file, line, path and what is al
         'an unknown section',
         'profile: []\n',
         `3: profile: ${unknown('apiVersion, kind, proof, gate, steer, repair, profiles, review')}`,
+      ],
+      [
+        'more profiles or pull secrets than a policy evaluates',
+        `profiles: [${'{name: a},'.repeat(101)}]\nproof: {imagePullSecrets: [${secrets}]}\n`,
+        `4: proof.imagePullSecrets: must NOT have more than 100 items, is ["s0","s1","s2","s3","s4","s5","s6","s7","s8","s9","s10",... (Names of Secrets in the pod's own namespace, added to the pod's list.)`,
+        '3: profiles: must NOT have more than 100 items, is [{"name":"a","when":{},"daemonSets":[],"annotations":{},"... (Networks. A profile with the name of a built-in profile replaces it.)',
       ],
       [
         'an unknown field of a condition',
@@ -162,6 +170,11 @@ suite('a wrong check is refused', () => {
       check('an unknown name', '{ping: {}}', `.ping: ${unknown(words)}`),
       check('a missing port', '{reach: {host: db}}', '.reach: "port" is missing'),
       check(
+        'a host with a character that no name has',
+        '{reach: {host: "db\\x85", port: 1}}',
+        '.reach.host: "db\x85" is not allowed (a name or an address, such as db.shop.svc, 10.96.0.10 or $(KUBERNETES_SERVICE_HOST))',
+      ),
+      check(
         'a port, a target and an id out of range',
         '{redirect: {listen: 70000, connect: [localhost:80, "[::g]:1"], asUser: 0}}',
         '.redirect.listen: must be <= 65535, is 70000',
@@ -269,6 +282,16 @@ suite('a wrong profile is refused', () => {
         'families with two sources',
         'proof: {families: {container: a, env: A, dualStackEnv: B}}\n',
         '.proof.families: must be a container and one of env (a variable with the addresses that the proxy listens on, address:port separated by commas) and dualStackEnv (a variable that is true if the mesh serves both families), has container, env, dualStackEnv',
+      ],
+      [
+        'an image with a space',
+        'proof: {container: {image: a b}}\n',
+        '.proof.container.image: "a b" is not allowed (Use this or imageOf.)',
+      ],
+      [
+        'more checks than a policy evaluates',
+        `proof: {checks: [${'{address: {}},'.repeat(21)}]}\n`,
+        '.proof.checks: must NOT have more than 20 items, is [{"address":{"timeout":"10s"}},{"address":{"timeout":"10s...',
       ],
       [
         'policy, with one condition that holds for every pod',

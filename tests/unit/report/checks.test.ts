@@ -49,6 +49,10 @@ const binding = (more: object) =>
 const spec = specIn(pods.policy);
 const rules = (more: object) => policies({ policy: found({ spec: { ...spec, ...more } }) });
 const constraints = (more: object) => rules({ matchConstraints: { ...spec.matchConstraints, ...more } });
+const images = (expression: string) =>
+  rules({
+    variables: spec.variables?.map((one) => (one.name === 'images' ? { ...one, expression } : one)),
+  });
 const lease = (more: object) => ({
   lease: found({ holder: 'x_1', renewed: now - 31_000, duration: 15_000, ...more }),
 });
@@ -88,16 +92,9 @@ const faults: [CheckId, Partial<InstallationFacts>, RegExp][] = [
   ['policy-pods', binding({ policyName: 'x' }), /its binding is of another policy/],
   ['policy-pods', binding({ matchResources: { namespaceSelector: never } }), /has matchResources/],
   ['policy-pods', binding({ paramRef: { name: 'x' } }), /or paramRef/],
-  [
-    'policy-pods',
-    rules({
-      variables: [
-        ...(spec.variables ?? []).filter(({ name }) => name !== 'images'),
-        { name: 'images', expression: "['a/b:1'] + object.spec.initContainers.map(c, c.image)" },
-      ],
-    }),
-    /its variable images is not a list/,
-  ],
+  ['policy-pods', images("['a/b:1'] + variables.inits.map(c, c.image)"), /variable images is not a list/],
+  // in CEL, the first string ends in the second one, and the rest is a variable and a comment
+  ['policy-pods', images(`['\\', "', variables.inits[0].image]//"]`), /its variable images is not a list/],
   ['policy-pods', rules({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }), /its paramKind are not/],
   [
     'policy-pods',
@@ -492,13 +489,14 @@ suite('the mutating policy', () => {
     const spec = { ...base.spec?.template.spec, initContainers: [{ name: 'validator', image: mirror }] };
     const ours = { ...base, spec: { ...base.spec, template: { spec } } } as typeof base;
     const final = (name: string) => {
-      const variables = [{ name: 'images', expression: `['${name}', 'x']` }];
+      const variables = [{ name: 'images', expression: `[${name}, 'x']` }];
       return { ...pods, policy: found({ spec: { ...specIn(pods.policy), variables } }) };
     };
     const installed = { ...wholeInstallation.policies, mutating };
     assert.equal(of({ policies: installed, deployment: found(ours) }), 'passed');
-    assert.equal(of({ policies: { ...installed, pods: final(mirror) } }), 'passed');
-    assert.equal(of({ policies: { ...installed, pods: final('example/other') } }), 'failed');
+    assert.equal(of({ policies: { ...installed, pods: final(`'${mirror}'`) } }), 'passed');
+    assert.equal(of({ policies: { ...installed, pods: final(`"${mirror}"`) } }), 'passed');
+    assert.equal(of({ policies: { ...installed, pods: final("'example/other'") } }), 'failed');
     // if neither names an image, this check passes: another check reports that the final policy is missing
     assert.equal(of({ policies: { ...installed, pods: { ...pods, policy: absent } } }), 'passed');
   });
