@@ -90,7 +90,7 @@ for (const [name, reason, labelled, data] of [
     assert.equal(after.authority.fingerprint, before.authority.fingerprint, 'the authority is kept');
     assert.match(String(reported.code), /^CNI_GATE_TLS_/);
     const [counts] = await Promise.all([counted(repairs, { object: 'secret', reason }), load.more(50)]);
-    assert.ok(counts > count, `a repair of reason ${reason}`);
+    assert.ok(counts > count, `no repair with reason ${reason} was counted`);
     assert.deepEqual((await load.end()).failures, []);
     for (const it of [one, other]) await it.servesBy(after.authority);
   });

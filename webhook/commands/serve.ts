@@ -6,6 +6,7 @@ import {
   addClusterOptions,
   type ClusterFlags,
   days,
+  imageName,
   milliseconds,
   namespaceName,
   port,
@@ -33,7 +34,9 @@ export function serveCommand(): Command {
     .description('run the admission server')
     .option('--config <file>', 'configuration, reloaded on change (default: built-in profiles)')
     .addOption(
-      new Option('--image <image>', 'image of the init container, if not configured').env('CNI_GATE_IMAGE'),
+      new Option('--image <image>', 'image of the init container, if not configured')
+        .env('CNI_GATE_IMAGE')
+        .argParser(imageName),
     );
   addClusterOptions(command)
     .option(

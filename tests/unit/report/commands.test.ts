@@ -71,8 +71,16 @@ test('input that cannot be used is an error with a code', async (t) => {
   const [nowhere, yaml] = ['/nowhere', ['--output', 'yaml']];
   const cases: [() => Command, string[], RegExp][] = [
     [statusCommand, [], /no cluster to ask: .*\(CNI_GATE_CLUSTER_CONFIG\)$/],
-    [statusCommand, ['--kubeconfig', nowhere], /cannot use kubeconfig .* ENOENT.*_CLUSTER_CONFIG\)$/],
-    [statusCommand, ['--config', nowhere], /cannot read \/nowhere: ENOENT \(CNI_GATE_CONFIG_UNREADABLE\)$/],
+    [
+      statusCommand,
+      ['--kubeconfig', nowhere],
+      /cannot use kubeconfig .*: no such file or directory .*_CLUSTER_CONFIG\)$/,
+    ],
+    [
+      statusCommand,
+      ['--config', nowhere],
+      /cannot read \/nowhere: no such file or directory \(CNI_GATE_CONFIG_UNREADABLE\)$/,
+    ],
     [statusCommand, ['--config', config], /\(CNI_GATE_CONFIG_INVALID\)$/],
     [statusCommand, ['-n', ''], /'' is invalid\. expected the name of a namespace\. \(CNI_GATE_USAGE\)/],
     [statusCommand, yaml, /Allowed choices are text, json\. \(CNI_GATE_USAGE\)/],

@@ -62,7 +62,7 @@ export const checkValidating = (kind: 'pods' | 'serviceAccount') => (facts: Fact
 };
 
 /** A list of string literals in CEL. Each installation sets its images, but an expression could permit any image. */
-const imageList = /^\s*\[\s*('[^']*'|"[^"]*")(\s*,\s*('[^']*'|"[^"]*"))*\s*,?\s*\]\s*$/;
+const imageList = /^\s*\[\s*('[^'\\]*'|"[^"\\]*")(\s*,\s*('[^'\\]*'|"[^"\\]*"))*\s*,?\s*\]\s*$/;
 
 /** The fields of a policy that are compared, without the variable `images`, which each installation sets. */
 const partsOf = (spec: PolicySpec) => ({
@@ -110,7 +110,7 @@ function asInstalled({ configuration }: Policy, { installation }: Facts, injecte
   const validator = inits?.find(({ name }) => name === 'validator');
   const images = policies.pods.policy.found?.spec?.variables?.find(({ name }) => name === 'images');
   const image =
-    validator?.image ?? /'([^']*)'/.exec(images?.expression ?? '')?.[1] ?? injected.replaceAll('"', '');
+    validator?.image ?? /['"](.*?)['"]/.exec(images?.expression ?? '')?.[1] ?? injected.replaceAll('"', '');
   return new Policy({ ...configuration, proof: { ...proof, image } });
 }
 
