@@ -22,6 +22,7 @@ import {
   lease,
   mutatingPair,
   nothingInstalled,
+  profiles,
   rowsIn,
   slice,
   wholeInstallation,
@@ -150,14 +151,6 @@ for (const [id, installation, text] of faults)
 
 suite('no fault', () => {
   const selector = ours.namespaceSelector?.matchExpressions ?? [];
-  const serving = issueServing(authority, { names: ['cni-gate.cni-gate.svc'], days: 1, now: new Date(now) });
-  const container = {
-    name: 'cni-gate',
-    args: ['--tls-cert', '/tls/a.crt'],
-    volumeMounts: [{ name: 'v', mountPath: '/tls' }],
-  };
-  const volumes = [{ name: 'v', secret: { secretName: 'own' } }];
-  const template = { spec: { containers: [container], volumes } };
   const cases: Record<string, Installed> = {
     'defaults of the API server in a webhook': webhook({ objectSelector: {}, matchPolicy: 'Equivalent' }),
     'a custom failurePolicy and timeout': webhook({ failurePolicy: 'Ignore', timeoutSeconds: 5 }),
@@ -175,18 +168,39 @@ suite('no fault', () => {
     'defaults of the API server in a policy': constraints({ matchPolicy: 'Equivalent', objectSelector: {} }),
     'endpoints in two slices, as of a Service with IPv4 and IPv6': { slices: found([slice(0), slice(2)]) },
     'ports without a name': { ...servicePort({ name: undefined }), ...endpoints(2, 2, [{ port: 8443 }]) },
-    "a serving certificate of one's own": {
-      deployment: found({ spec: { selector: {}, template } }),
-      secret: found({ data: { 'a.crt': base64(serving.certificate) } }),
-    },
   };
   for (const [name, installation] of Object.entries(cases))
     test(name, () => assert.deepEqual(having('failed', { installation }), []));
 
-  test('a binding that only warns, if the proof does too', () => {
-    const installation = binding({ validationActions: ['Warn', 'Audit'] });
-    const configuration = configured({ proof: { mode: 'warn' } });
-    assert.deepEqual(rowsIn('policy-pods', { installation, configuration })[0]?.result, 'passed');
+  test("a serving certificate of one's own, for the name of the Service", () => {
+    const args = ['--tls-cert', '/tls/a.crt'];
+    const container = { name: 'cni-gate', args, volumeMounts: [{ name: 'v', mountPath: '/tls' }] };
+    const template = {
+      spec: { containers: [container], volumes: [{ name: 'v', secret: { secretName: 'own' } }] },
+    };
+    const status = { readyReplicas: 2 };
+    const results = ['cni-gate.cni-gate.svc', 'other.cni-gate.svc'].map((name) => {
+      const serving = issueServing(authority, { names: [name], days: 1, now: new Date(now) });
+      return having('failed', {
+        installation: {
+          deployment: found({ spec: { replicas: 2, selector: {}, template }, status }),
+          secret: found({ data: { 'a.crt': base64(serving.certificate) } }),
+        },
+      });
+    });
+    assert.deepEqual(results, [[], ['certificate']]);
+  });
+
+  test('a binding that only warns, if the proof does too, but not that of the policy over our account', () => {
+    const { policies } = wholeInstallation;
+    const warns = ({ policy, binding }: typeof pods) => ({
+      policy,
+      binding: found({ spec: { ...specIn(binding), validationActions: ['Warn', 'Audit'] } }),
+    });
+    const all = { ...policies, pods: warns(pods), serviceAccount: warns(policies.serviceAccount) };
+    const configuration = configured({ profiles, proof: { mode: 'warn' } });
+    const failures = having('failed', { installation: { policies: all }, configuration });
+    assert.deepEqual(failures, ['policy-service-account']);
   });
 });
 
@@ -265,9 +279,10 @@ test('an invalid configuration fails in one line, and a valid one shows the mode
   );
 });
 
-test('fewer ready endpoints than replicas are a warning', () => {
-  for (const installation of [endpoints(1), { deployment: found(deployment(3)) }])
+test('fewer ready replicas than requested are a warning; without a Deployment, endpoints count', () => {
+  for (const installation of [{ deployment: found(deployment(3)) }, { deployment: absent, ...endpoints(1) }])
     assert.deepEqual(having('warning', { installation }), ['service']);
+  assert.deepEqual(having('warning', { installation: endpoints(1, 3) }), []);
   assert.equal(
     what('service', { installation: { deployment: found(deployment(3)) } }),
     '2 of 3 replicas are ready',
@@ -437,6 +452,11 @@ suite('the mutating policy', () => {
     ] as const)
       assert.deepEqual(rowsIn(id, only(pair)), []);
     assert.deepEqual(having('failed', only({ policy: absent, binding: absent })), ['mutating-policy']);
+    for (const name of ['mutating', 'validating', 'deployment', 'service'] as const) {
+      const { installation, ...more } = only(pair) ?? {};
+      const rest = { ...installation, [name]: wholeInstallation[name] };
+      assert.ok(having('failed', { ...more, installation: rest }).includes('webhooks'), name);
+    }
   });
 });
 
@@ -460,6 +480,15 @@ suite('whether cni-gate is installed', () => {
   });
 
   test('what may not be read may exist', () => {
+    const { policies } = nothingInstalled;
+    const pair = { policy: absent, binding: forbidden('it') };
+    for (const name of ['pods', 'mutating'])
+      assert.equal(
+        resultOf('installed', {
+          installation: { ...nothingInstalled, policies: { ...policies, [name]: pair } },
+        }),
+        'not-known',
+      );
     for (const name of ['mutating', 'validating', 'deployment', 'service'])
       assert.equal(
         resultOf('installed', { installation: { ...nothingInstalled, [name]: forbidden('it') } }),

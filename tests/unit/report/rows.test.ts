@@ -294,6 +294,8 @@ test('a pod that waits on its node for a minute, unless it has ended or is being
   assert.equal(rowsIn('waiting-pods', { pods: found([waiting()]) })[0]?.result, 'failed');
   for (const more of [{ at: now - 59_000 }, { ended: true }, { leaving: true }])
     assert.deepEqual(having('failed', { pods: found([waiting(more)]) }), []);
+  const runs = { ...waiting(), proof: 'without-proof' as const, withoutProof: 'not-first' as const };
+  assert.deepEqual(having('failed', { pods: found([runs]) }), ['pods-without-proof']);
 });
 
 test('a pod without a proof: why, and the command that recreates it', () => {
