@@ -62,8 +62,10 @@ suite('namespaces', () => {
   });
 
   test('none has opted in: passed; a namespace of -n that has not: failed', () => {
-    assert.equal(rowsIn('namespaces', { namespaces: found([]) })[0]?.result, 'passed');
+    // as with the label value none
     const namespaces = found([{ name: 'plain', profile: undefined }]);
+    const [none] = rowsIn('namespaces', { namespaces });
+    assert.deepEqual([none?.result, none?.what], ['passed', 'no namespace has opted in']);
     const [row] = rowsIn('namespaces', { namespace: 'plain', namespaces });
     assert.deepEqual([row?.code, row?.object], ['CNI_GATE_NOT_OPTED_IN', 'plain']);
   });

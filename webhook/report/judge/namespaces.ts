@@ -26,7 +26,9 @@ export function checkNamespaces(facts: Facts): Finding[] {
     `kubectl label --overwrite namespace ${name} ${profileLabel}=PROFILE`;
   const findings = optIns.flatMap(({ name: object, profile }) => {
     const what = 'it has not opted in, so nothing of it is held or proved';
-    if (profile === undefined) return failed('CNI_GATE_NOT_OPTED_IN', what, label(object), { object });
+    const isOut = profile === undefined && object === namespace;
+    if (isOut) return failed('CNI_GATE_NOT_OPTED_IN', what, label(object), { object });
+    if (profile === undefined) return [];
     const error = combinedOf(facts.configuration.policy, profile);
     if (!(error instanceof CniGateError)) {
       if (pods.found === undefined) return passed(profile, { object });
