@@ -60,6 +60,7 @@ export function checkDaemonSets(facts: Facts): Finding[] {
   knownPolicy(facts.configuration);
   known(facts.namespaces);
   known(facts.daemonSets);
+  known(facts.pods);
   const hint =
     'Compare "kubectl get daemonsets -A" with the profile, and correct the profile or the label of the namespace';
   return profilesInUse(facts).flatMap((profile) => {
