@@ -23,7 +23,6 @@ const status = (more: Parameters<typeof factsOf>[0] = {}): Report => reportOf(fa
 suite('golden files', () => {
   const reports = {
     status: briefOf(reportOf(troubled(), 'status')),
-    check: reportOf(troubled({ pods: found([]) }), 'check'),
     'check-pre': reportOf(factsOf({ version: kubernetes(29, 9) }), 'pre'),
   };
   for (const [name, report] of Object.entries(reports))
