@@ -48,6 +48,7 @@ const wrong: [args: string[], error: RegExp][] = [
   [['--profile', 'linkerd', '--drain-delay', '1m'], /--drain-timeout is shorter than --drain-delay/],
   [['--cluster-state', '/nowhere'], /cannot read \/nowhere: ENOENT \(CNI_GATE_STATE_INVALID\)/],
   [['--profle', 'linkerd'], /unknown option '--profle'/],
+  [['--image', ''], /'' is invalid\. expected an image/],
   [['--own-namespace', ''], /'' is invalid\. expected the name of a namespace/],
 ];
 
