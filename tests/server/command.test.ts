@@ -54,6 +54,7 @@ const wrong: [args: string[], error: RegExp][] = [
     /cannot read \/nowhere: no such file or directory \(CNI_GATE_STATE_INVALID\)/,
   ],
   [['--profle', 'linkerd'], /unknown option '--profle'/],
+  [['--image', ''], /'' is invalid\. expected an image/],
   [['--own-namespace', ''], /'' is invalid\. expected the name of a namespace/],
 ];
 
