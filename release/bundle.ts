@@ -18,7 +18,7 @@ const target = join(folder, 'webhook');
 rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: checkout,
-  entryPoints: { main: 'webhook/main.ts', 'body-worker': 'webhook/server/body-worker.ts' },
+  entryPoints: { main: 'webhook/main.ts' },
   outdir: target,
   bundle: true,
   // a single file would stay in memory as a whole, including the package that reads kubeconfig files

@@ -16,12 +16,8 @@ const bodyLimits = {
   largeBodyWait: 3_000,
   /** How long a larger body may take to arrive. An API server sends a body without pauses. */
   largeBodyArrival: 2_000,
-  /** Most lists, objects and strings in a body; 30,000 tolerations have 270,000. V8 takes up to 50 MiB and 1 s. */
-  largeBodyParts: 300_000,
-  /** The longest time to start the thread and read a body. It equals `timeoutSeconds` of the webhook for pods. */
-  largeBodyTime: 10_000,
-  /** The thread's heap. V8 may end the whole process at this limit, so `largeBodyParts` keeps bodies below half of it. */
-  largeBodyHeap: 128 * MiB,
+  /** Most lists, objects and strings in a larger body. Reading it then takes the main thread at most 50 ms. */
+  bodyParts: 100_000,
 };
 
 /** How many small bodies are read in one turn of the event loop, which takes less than 0.1 s. */
