@@ -12,9 +12,7 @@ import { type Leaf, Reconciler, type ReconcilerOptions } from './reconcile.ts';
 import { type Reporter, reporter } from './report.ts';
 import { inForce } from './verify.ts';
 
-interface ManagedOptions
-  extends ManagedObjects,
-    Pick<ReconcilerOptions, 'names' | 'leafDays' | 'authorityDays' | 'overlap'> {
+interface ManagedOptions extends ManagedObjects, Pick<ReconcilerOptions, 'names' | 'leafDays' | 'overlap'> {
   client: ApiClient;
 }
 

@@ -131,6 +131,9 @@ export function bundleFault(bundle: string, expected: string): FaultReason | und
   return found.size === wanted.size ? undefined : 'inconsistent';
 }
 
+/** The validity of an authority in days. */
+const authorityDays = 365;
+
 export interface Observation {
   reading: Reading;
   /**
@@ -140,7 +143,6 @@ export interface Observation {
   remembered: State | undefined;
   /** The time by the API server's clock, which decides whether a certificate is valid. */
   now: Date;
-  authorityDays: number;
   /** For how many milliseconds this replica has observed `next` in every caBundle. */
   trustedFor: number | undefined;
   /** How many milliseconds an authority must be in every caBundle before it signs. */
@@ -160,7 +162,7 @@ export interface Plan {
 }
 
 export function planStep(observation: Observation): Plan {
-  const { reading, remembered, now, authorityDays } = observation;
+  const { reading, remembered, now } = observation;
   const { state, fault } = reading;
   if (state) return (remembered && rolledBack(state, remembered)) ?? dueStep(state, observation);
   if (remembered) return { step: 'restore', state: remembered, fault };
@@ -185,7 +187,7 @@ function rolledBack({ authority, previous = [] }: State, remembered: State): Pla
   return { step: 'restore', state: remembered, fault: { reason: 'rolled-back', message } };
 }
 
-function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }: Observation): Plan {
+function dueStep(state: State, { now, trustedFor = -1, overlap }: Observation): Plan {
   const { authority, next, previous = [] } = state;
   const valid = previous.filter(({ notAfter }) => now <= notAfter);
   // `next` has expired, or was made with a wrong clock. A user's may begin minutes later, if the user's clock is fast

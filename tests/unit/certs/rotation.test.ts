@@ -32,7 +32,6 @@ function plan(state: State | undefined, more: Partial<Observation> = {}) {
     reading: readSecret(state && secretData(state), more.now ?? later(0.1)),
     remembered: undefined,
     now: later(0.1),
-    authorityDays: 365,
     trustedFor: undefined,
     overlap: 1000,
     ...more,
@@ -49,6 +48,7 @@ suite('by the calendar', () => {
     assert.equal(step(first, { now: later(244) }), 'begin');
     const begun = plan(first, { now: later(244) }).state;
     assert.equal(step(begun, { now: later(245) }), 'none');
+    assert.deepEqual(begun.next?.notAfter, later(244 + 365));
   });
 
   test('the next authority signs only after it has been trusted for the overlap', () => {
