@@ -1,5 +1,4 @@
 /** Limits on what others can send or create. docs/reference/limits.md explains those that users may notice. */
-import { totalmem } from 'node:os';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -39,6 +38,9 @@ const connectionLimits = {
 /** Limits of the admission server that are the same on every machine, in bytes and milliseconds. */
 export const serverLimits = { ...bodyLimits, ...connectionLimits };
 
+/** How many connections the admission server keeps. An idle connection costs about 50 KiB. */
+export const mostConnections = 1024;
+
 /** Go's client sends one request at a time, but may send the next while the end of an answer is still being written. */
 export const mostPipelined = 2;
 /** How many addresses of clients that got a valid answer are remembered. A control plane has only a few API servers. */
@@ -59,16 +61,6 @@ export const opsLimits = {
   /** How long the same text of metrics is reused. */
   metricsAge: 1_000,
 };
-
-/** How many connections the admission server keeps. An idle connection costs about 50 KiB. @param memory in bytes */
-export const mostConnections = (memory = availableMemory()): number =>
-  Math.min(Math.max(Math.floor(memory / (512 * KiB)), 128), 4096);
-
-/** Bytes of memory for this process: the limit of its control group, or the machine's memory if there is no limit. */
-function availableMemory(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-}
 
 /** Limits of the search for nodes to nominate. Comparing a pod with a node takes about a microsecond. */
 export const planLimits = {

@@ -26,7 +26,7 @@ export interface AdmissionContext {
 export function addWebhooks(app: App, context: AdmissionContext, { metrics }: ServerDeps): void {
   const { policy, view, ownNamespace } = context;
   const overload = (limit: OverloadLimit): void => metrics.overload(limit);
-  const connections = new Connections(mostConnections(), overload, serverLimits.handshakeTimeout);
+  const connections = new Connections(mostConnections, overload, serverLimits.handshakeTimeout);
   connections.bound(app.server);
   const bodies = new Bodies(overload, ({ socket }) => connections.isKnown(socket));
   metrics.measureBodies(() => bodies.inFlight);
