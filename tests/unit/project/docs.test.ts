@@ -139,7 +139,7 @@ suite('the reference has what the code declares', () => {
         ? [command.name()]
         : command.commands.map((subcommand) => `${command.name()} ${subcommand.name()}`),
     );
-    assert.deepEqual(generated('command-line.md', 'flags'), paths.toSorted());
+    assert.deepEqual(generated('command-line.md', 'help'), paths.toSorted());
   });
 
   test('every section of metrics', () =>
