@@ -29,8 +29,7 @@ export type FaultReason =
   | 'mismatch'
   | 'expired'
   | 'foreign'
-  | 'inconsistent'
-  | 'rolled-back';
+  | 'inconsistent';
 
 export interface Fault {
   reason: FaultReason;
@@ -164,7 +163,7 @@ export interface Plan {
 export function planStep(observation: Observation): Plan {
   const { reading, remembered, now } = observation;
   const { state, fault } = reading;
-  if (state) return (remembered && rolledBack(state, remembered)) ?? dueStep(state, observation);
+  if (state) return dueStep(state, observation);
   if (remembered) return { step: 'restore', state: remembered, fault };
   return {
     step: 'create',
@@ -172,19 +171,6 @@ export function planStep(observation: Observation): Plan {
     // at first, the Secret does not exist yet, which is no fault
     fault: fault.reason === 'missing' ? undefined : fault,
   };
-}
-
-/**
- * Restores the remembered state if the Secret has an older authority that did not follow from it, for instance after a
- * restore from a backup. Because every replica prefers the newer authority, all end with the same state.
- */
-function rolledBack({ authority, previous = [] }: State, remembered: State): Plan | undefined {
-  const own = remembered.authority;
-  const follows = [authority, ...previous].some(({ fingerprint }) => fingerprint === own.fingerprint);
-  if (follows || authority.notBefore >= own.notBefore) return undefined;
-  const [stored, kept] = [authority, own].map(({ fingerprint }) => fingerprint.slice(0, 11));
-  const message = `the Secret has an authority (${stored}…) that is older than the one that is trusted (${kept}…): was an older copy of it written back?`;
-  return { step: 'restore', state: remembered, fault: { reason: 'rolled-back', message } };
 }
 
 function dueStep(state: State, { now, trustedFor = -1, overlap }: Observation): Plan {

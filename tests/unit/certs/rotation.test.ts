@@ -99,16 +99,6 @@ suite('what a replica remembers', () => {
       ['create', 'expired'],
     );
   });
-
-  test('is restored over an older authority that did not follow it, and never over a newer one', () => {
-    const newer = { authority: newAuthority(365, later(0.01)) };
-    assert.equal(step(first, { remembered: newer }), 'restore');
-    assert.equal(reason(first, { remembered: newer }), 'rolled-back');
-    assert.equal(step(newer, { remembered: first }), 'none');
-    assert.equal(step(other, { remembered: first }), 'none', 'created in the same second');
-    const behind = { authority: newAuthority(365, later(-0.01)), previous: [first.authority] };
-    assert.equal(step(behind, { remembered: first }), 'none', 'it follows, although its clock was behind');
-  });
 });
 
 suite('a damaged Secret', () => {
