@@ -158,17 +158,3 @@ test('replicas wait for an API server that is down at their start; one that gets
   await Promise.all([one.serving(), other.serving()]);
   await eventually(() => admitted(t));
 });
-
-test('without the right to watch, a replica still finds a new authority within a minute', async () => {
-  await cluster.kubectl(['create', 'serviceaccount', 'deaf', '-n', namespace]);
-  await cluster.kubectl(['create', 'role', 'deaf', '-n', namespace, '--verb=get', '--resource=secrets']);
-  const subject = `--serviceaccount=${namespace}:deaf`;
-  await cluster.kubectl(['create', 'rolebinding', 'deaf', '-n', namespace, '--role=deaf', subject]);
-  const deaf = replica('10.254.1.3', await cluster.serviceAccount(namespace, 'deaf'));
-  await deaf.serving();
-  const { authority: before } = await whole();
-  const authority = newAuthority(30, new Date());
-  await installation.setData(secretData({ authority, previous: [before] }));
-  await deaf.servesBy(authority, 60);
-  assert.equal(await deaf.end(), 0);
-});
