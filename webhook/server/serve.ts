@@ -10,9 +10,8 @@ import { addWebhooks } from './admission.ts';
 import { measureCluster } from './cluster-metrics.ts';
 import { type App, type DepsOptions, type ServerDeps, serverDeps } from './deps.ts';
 import { type DrainOptions, drainOnClose } from './drain.ts';
-import { errorOptions } from './http-errors.ts';
+import { refuseHttp } from './http-errors.ts';
 import { listen } from './listen.ts';
-import { nodeAnswer } from './node-answer.ts';
 import { type OpsOptions, openOps } from './ops.ts';
 import { type SecureContextOptions, secure } from './secure-context.ts';
 
@@ -51,9 +50,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     drainOnClose(app, options, deps);
     let view: ClusterView | undefined;
     const policy = openPolicy(app, options, deps, () => view?.policyChanged());
-    const opsPort = await openOps(app, options, deps, (node, profile) =>
-      nodeAnswer(node, profile, view, policy(), Date.now()),
-    );
+    const opsPort = await openOps(app, options, deps);
     const certificate = await secure(app, options, deps);
     // last, because the view sends requests to the API server, which are useless if another part cannot start
     view = openView(app, options, deps, policy);
@@ -88,7 +85,7 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
     requestTimeout: serverLimits.requestTimeout,
     // 0, because by default a start or drain of more than ten seconds would end the process
     pluginTimeout: 0,
-    ...errorOptions(metrics),
+    clientErrorHandler: (error, socket) => refuseHttp(error, socket, metrics),
     // requests on open connections are answered even while the server closes
     return503OnClosing: false,
   });
