@@ -51,7 +51,7 @@ export function serveCommand(): Command {
     )
     .option('--host <address>', 'address to listen on (default: all)')
     .option('--port <port>', 'HTTPS port for admission calls; 0: any', port, defaultPort)
-    .option('--ops-port <port>', 'HTTP port for /livez, /readyz and /metrics', port, 8080)
+    .option('--ops-port <port>', 'HTTP port for /livez, /readyz, /metrics and /nodes', port, 8080)
     .option('--tls-cert <file>', 'serving certificate, reloaded on change')
     .option('--tls-key <file>', 'key of the serving certificate')
     .option(
