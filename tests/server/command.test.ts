@@ -38,10 +38,6 @@ const wrong: [args: string[], error: RegExp][] = [
     ['--profile', 'a', '--tls-secret', 'x', '--tls-cert', 'a', '--tls-key', 'b'],
     /'--tls-secret <name>' cannot be used with option '--tls-cert <file>'/,
   ],
-  [
-    ['--profile', 'a', '--tls-secret', 'x', '--own-namespace', 'y', '--tls-days', '365'],
-    /--tls-authority-days must be more than --tls-days/,
-  ],
   [['--profile', 'a', '--webhook-configurations', 'mutating/x'], /needs --tls-secret/],
   [['--profile', 'a', '--webhook-configurations', 'x'], /expected mutating\/NAME or validating\/NAME/],
   [['--profile', 'a', '--client-name', 'x'], /--client-name needs --client-ca/],
@@ -54,6 +50,7 @@ const wrong: [args: string[], error: RegExp][] = [
     /cannot read \/nowhere: no such file or directory \(CNI_GATE_STATE_INVALID\)/,
   ],
   [['--profle', 'linkerd'], /unknown option '--profle'/],
+  [['--image', ''], /'' is invalid\. expected an image/],
   [['--own-namespace', ''], /'' is invalid\. expected the name of a namespace/],
 ];
 

@@ -54,7 +54,6 @@ export function serveCommand(): Command {
     .option('--ops-port <port>', 'HTTP port for /livez, /readyz, /metrics and /nodes', port, 8080)
     .option('--tls-cert <file>', 'serving certificate, reloaded on change')
     .option('--tls-key <file>', 'key of the serving certificate')
-    .option('--tls-names <name...>', 'names of a generated certificate (default: those of the Service)')
     .option(
       '--tls-days <days>',
       'validity of a generated certificate (default: 7 with --tls-secret, otherwise 3650)',
