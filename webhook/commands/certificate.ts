@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { type Command, Option } from 'commander';
 import type { ConfigurationName } from '../../certs/objects.ts';
 import type { ApiClient } from '../cluster/client.ts';
 import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
 import { installedService, webhookConfiguration } from '../lib/names.ts';
 import type { ServeOptions } from '../server/serve.ts';
-import { milliseconds, usageError } from './options.ts';
+import { usageError } from './options.ts';
 
 /** The flags of `serve` that concern its certificate. */
 export interface CertificateFlags {
@@ -29,25 +28,6 @@ const selfMadeDays = 3650;
 
 /** Default validity in days of a managed serving certificate: short, because it is renewed automatically. */
 const managedDays = 7;
-
-/** Adds the flags of managed certificates to `serve`. */
-export function addManagedOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option(
-        '--tls-secret <name>',
-        "Secret with the replicas' authority, whose certificate they write into the caBundle",
-      ).conflicts('tlsCert'),
-    )
-    .addOption(
-      new Option(
-        '--tls-overlap <duration>',
-        'how long every caBundle must have a new authority before it signs',
-      )
-        .argParser(milliseconds)
-        .default(5 * 60_000, '5m'),
-    );
-}
 
 /** @throws CniGateError CNI_GATE_USAGE if the flags cannot be combined */
 export function checkCertificate(flags: CertificateFlags): void {
