@@ -18,3 +18,18 @@ test('100 scrapers that never rest, half of which never read', async (t) => {
     connections.close();
   });
 });
+
+test('100 clients that never rest and request invented nodes and profiles', async (t) => {
+  await underAttack(t, async ({ server, signal }) => {
+    const connections = new Connections(server);
+    const over = once(signal, 'abort');
+    await hammer(100, signal, async (index, round) => {
+      const socket = await connections.tcp(server.opsPort);
+      const closed = new Promise<void>((resolve) => socket.once('close', resolve));
+      const path = `/nodes/made-up-${index}-${round}?profile=cilium.made-up-${round}`;
+      socket.on('data', () => {}).write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await Promise.race([closed, over]);
+    });
+    connections.close();
+  });
+});

@@ -198,6 +198,10 @@ export class ApiClient {
     for (const [key, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(key, String(value));
     }
+    const renew = (): Agent => {
+      this.dropConnections();
+      return this.#agentFor(connection);
+    };
     const sent = body === undefined ? undefined : JSON.stringify(body);
     const response = await exchange(url, {
       method,
@@ -214,6 +218,7 @@ export class ApiClient {
       agent: this.#agentFor(connection),
       timeout,
       signal,
+      ...(method === 'GET' && { renew }),
     });
     const reported = Date.parse(response.headers.date ?? '');
     if (!Number.isNaN(reported)) this.#clockSkew = reported - Date.now();

@@ -11,6 +11,11 @@ export interface Call {
   /** How many milliseconds the head of the answer may take. */
   timeout: number;
   signal?: AbortSignal | undefined;
+  /**
+   * Returns the agent for a second attempt, in case the server has closed the reused connection. Set only for requests
+   * that change nothing, as in Go's `shouldRetryRequest` (net/http).
+   */
+  renew?: (() => Agent) | undefined;
 }
 
 /** The peer is silent: nothing arrived within the timeout, or a watch did not end. */
@@ -22,7 +27,7 @@ export class TooLarge extends Error {}
 
 /** Resolves with the head of the answer. The caller has to read or destroy the body. */
 export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
-  const { method, headers, body, agent, timeout, signal } = call;
+  const { method, headers, body, agent, timeout, signal, renew } = call;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const open = url.protocol === 'https:' ? httpsRequest : http.request;
   const request = open(url, { method, headers, agent, ...(signal !== undefined && { signal }) });
@@ -35,7 +40,9 @@ export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
   });
   request.on('error', (error) => {
     clearTimeout(timer);
-    reject(error);
+    const isOurs = error instanceof Silence || signal?.aborted === true;
+    if (renew === undefined || isOurs || !request.reusedSocket) reject(error);
+    else resolve(exchange(url, { ...call, agent: renew(), renew: undefined }));
   });
   request.end(body);
   return promise;

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import type { ConfigurationName } from '../../certs/objects.ts';
 import type { ApiClient } from '../cluster/client.ts';
-import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
+import { CniGateError, systemText } from '../lib/errors.ts';
 import { installedService, webhookConfiguration } from '../lib/names.ts';
 import type { ServeOptions } from '../server/serve.ts';
 import { usageError } from './options.ts';
@@ -67,7 +67,7 @@ function writeAuthority(file: string, pem: string): void {
   try {
     writeFileSync(file, pem);
   } catch (error) {
-    const reason = errnoOf(error) ?? messageOf(error);
-    throw new CniGateError('CNI_GATE_TLS_UNREADABLE', `cannot write ${file}: ${reason}`, { cause: error });
+    const message = `cannot write ${file}: ${systemText(error)}`;
+    throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message, { cause: error });
   }
 }

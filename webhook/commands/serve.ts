@@ -6,6 +6,7 @@ import {
   addClusterOptions,
   type ClusterFlags,
   days,
+  imageName,
   milliseconds,
   namespaceName,
   port,
@@ -33,7 +34,9 @@ export function serveCommand(): Command {
     .description('run the admission server')
     .option('--config <file>', 'configuration, reloaded on change (default: built-in profiles)')
     .addOption(
-      new Option('--image <image>', 'image of the init container, if not configured').env('CNI_GATE_IMAGE'),
+      new Option('--image <image>', 'image of the init container, if not configured')
+        .env('CNI_GATE_IMAGE')
+        .argParser(imageName),
     );
   return addClusterOptions(command)
     .option(
@@ -48,7 +51,7 @@ export function serveCommand(): Command {
     )
     .option('--host <address>', 'address to listen on (default: all)')
     .option('--port <port>', 'HTTPS port for admission calls; 0: any', port, defaultPort)
-    .option('--ops-port <port>', 'HTTP port for /livez, /readyz and /metrics', port, 8080)
+    .option('--ops-port <port>', 'HTTP port for /livez, /readyz, /metrics and /nodes', port, 8080)
     .option('--tls-cert <file>', 'serving certificate, reloaded on change')
     .option('--tls-key <file>', 'key of the serving certificate')
     .option(

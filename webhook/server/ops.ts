@@ -3,6 +3,7 @@ import { opsLimits } from '../lib/limits.ts';
 import { Connections } from './connections.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { listen } from './listen.ts';
+import type { NodeAnswer } from './node-answer.ts';
 
 export interface OpsOptions {
   /** The address on which the admission port and this port listen; by default, all addresses of the machine. */
@@ -16,12 +17,14 @@ export interface OpsOptions {
 /**
  * Opens the port for the kubelet and Prometheus. It opens before any part of the server that may have to wait, so that
  * `/readyz` says what the server waits for. It closes last.
+ * @param nodes returns the answer about a node for a profile label
  * @throws CniGateError CNI_GATE_LISTEN
  */
 export async function openOps(
   app: App,
   { host, opsPort, metricsAge = opsLimits.metricsAge }: OpsOptions,
   { metrics, ready }: ServerDeps,
+  nodes: (node: string, profile: string) => NodeAnswer,
 ): Promise<number> {
   // a buffer can be shared, but each connection would keep its own copy of a string until its client has read it
   let text: Promise<Buffer> | undefined;
@@ -37,6 +40,8 @@ export async function openOps(
     keepAliveTimeout: opsLimits.keepAliveTimeout,
     connectionTimeout: opsLimits.keepAliveTimeout,
     requestTimeout: opsLimits.requestTimeout,
+    // the maximum length of a node's name
+    routerOptions: { maxParamLength: 253 },
     http: {
       connectionsCheckingInterval: opsLimits.requestTimeout,
       // By default, Node itself answers requests without a Host header, and does not limit how many are pipelined.
@@ -55,6 +60,14 @@ export async function openOps(
   });
   server.get('/metrics', async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await scrape()),
+  );
+  server.get<{ Params: { node: string }; Querystring: { profile?: unknown } }>(
+    '/nodes/:node',
+    async ({ params, query }, reply) => {
+      const { code, text } = nodes(params.node, String(query.profile ?? ''));
+      // there may be a client for each node, and their idle connections would displace all others
+      return reply.code(code).header('connection', 'close').send(`${text}\n`);
+    },
   );
   app.addHook('onClose', () => server.close());
   return listen(server, host, opsPort, '--ops-port');

@@ -12,6 +12,7 @@ import { type App, type DepsOptions, type ServerDeps, serverDeps } from './deps.
 import { type DrainOptions, drainOnClose } from './drain.ts';
 import { refuseHttp } from './http-errors.ts';
 import { listen } from './listen.ts';
+import { nodeAnswer } from './node-answer.ts';
 import { type OpsOptions, openOps } from './ops.ts';
 import { type SecureContextOptions, secure } from './secure-context.ts';
 
@@ -50,7 +51,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     drainOnClose(app, options, deps);
     let view: ClusterView | undefined;
     const policy = openPolicy(app, options, deps, () => view?.policyChanged());
-    const opsPort = await openOps(app, options, deps);
+    const opsPort = await openOps(app, options, deps, (node, profile) =>
+      nodeAnswer(node, profile, view, policy(), Date.now()),
+    );
     const certificate = await secure(app, options, deps);
     // last, because the view sends requests to the API server, which are useless if another part cannot start
     view = openView(app, options, deps, policy);

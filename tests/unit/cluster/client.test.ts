@@ -171,6 +171,30 @@ test('after a time-out, no idle connection is reused', async (t) => {
   assert.equal(sockets.size, 2, 'the last request came over a new connection');
 });
 
+test('a GET over an idle connection that the server closed is sent once more, over a new one', async (t) => {
+  const api = await startFakeApi(t, ({ path }, response) => {
+    if (path === '/closed') response.destroy();
+    else json(response, 200, {});
+  });
+  const get = (path: string) => api.client.request('GET', path);
+  const asked = () => api.asked.splice(0).map(({ method, path }) => `${method} ${path}`);
+  // the client does not repeat a request if the server closes a new connection
+  await assert.rejects(get('/closed'), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ECONNRESET/));
+  assert.deepEqual(asked(), ['GET /closed']);
+  await Promise.all([get('/a'), get('/b')]);
+  // both connections are now idle in the client's pool, and the server closes them
+  api.closeConnections();
+  await get('/c');
+  assert.deepEqual(asked(), ['GET /a', 'GET /b', 'GET /c']);
+  // a request over a reused connection is sent twice if the server closes the connection, but not more often
+  await assert.rejects(get('/closed'), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ECONNRESET/));
+  assert.deepEqual(asked(), ['GET /closed', 'GET /closed']);
+  await get('/d');
+  const put = api.client.request('PUT', '/closed', { body: {} });
+  await assert.rejects(put, fails('CNI_GATE_CLUSTER_UNREACHABLE', /ECONNRESET/));
+  assert.deepEqual(asked(), ['GET /d', 'PUT /closed']);
+});
+
 test('a watch that is refused or aborted ends with an error', async (t) => {
   const api = await startFakeApi(t, ({ index }, response) => {
     if (index === 0) json(response, 410, status(410, 'Expired', 'too old'));

@@ -163,7 +163,8 @@ async function failing(t: TestContext, count: number, answer: (response: Respons
 test('after four failures without an answer, everything is listed again, and the waits still grow', async (t) => {
   const cut = (response: Response): unknown => response.destroy();
   const { waits, next } = await failing(t, 6, cut);
-  assert.deepEqual(next, ['watch', 'watch', 'watch', 'list', 'watch']);
+  // the client sends the first watch twice, because it reuses the connection of the list
+  assert.deepEqual(next, ['watch', 'watch', 'watch', 'watch', 'list']);
   assert.deepEqual(waits, [0.5, 1, 2, 2, 0, 2]);
 });
 
