@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import type { ConfigurationName } from '../../certs/objects.ts';
 import type { ApiClient } from '../cluster/client.ts';
 import { CniGateError, systemText } from '../lib/errors.ts';
-import { installedService, webhookConfiguration } from '../lib/names.ts';
+import { installedService } from '../lib/names.ts';
 import type { ServeOptions } from '../server/serve.ts';
 import { usageError } from './options.ts';
 
@@ -16,12 +15,6 @@ export interface CertificateFlags {
   tlsSecret?: string;
   tlsOverlap: number;
 }
-
-/** The webhook configurations whose caBundle the replicas maintain. */
-const configurations: ConfigurationName[] = [
-  `mutating/${webhookConfiguration}`,
-  `validating/${webhookConfiguration}`,
-];
 
 /** Default validity in days of a certificate generated at start, which is not renewed. */
 const selfMadeDays = 3650;
@@ -44,16 +37,14 @@ export function certificateFor(
 ): ServeOptions['certificate'] {
   const { tlsCert, tlsKey, tlsDays, tlsCaOut, tlsOverlap: overlap, tlsSecret: secret } = flags;
   const namespace = flags.ownNamespace ?? 'cni-gate';
-  const service = installedService;
-  const host = `${service}.${namespace}.svc`;
+  const host = `${installedService}.${namespace}.svc`;
   // the names that the API server uses, and those that clients on the same machine use
   const names = [host, `${host}.cluster.local`, 'localhost', '127.0.0.1', '::1'];
   return async (events, deps) => {
     if (client && secret !== undefined) {
       const { managedCertificate } = await import('../../certs/managed.ts');
-      const objects = { client, namespace, secret, service, configurations };
-      const issue = { names, leafDays: tlsDays ?? managedDays, overlap };
-      return managedCertificate({ ...objects, ...issue }, events, deps);
+      const options = { client, namespace, secret, names, leafDays: tlsDays ?? managedDays, overlap };
+      return managedCertificate(options, events, deps);
     }
     const { fileCertificate, selfMadeCertificate } = await import('../../certs/files.ts');
     if (tlsCert !== undefined && tlsKey !== undefined) return fileCertificate(tlsCert, tlsKey, events);
