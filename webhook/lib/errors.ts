@@ -1,6 +1,6 @@
 import { docsUrl } from './names.ts';
 
-/** All error codes. `npm run generate` writes the sentences into docs/reference/errors.md. */
+/** All error codes. docs/reference/errors.md repeats the sentences. */
 export const errorCodes = {
   CNI_GATE_USAGE: 'A command, flag or combination of flags is invalid.',
   CNI_GATE_CONFIG_UNREADABLE: 'The configuration file is missing or unreadable.',
