@@ -8,7 +8,7 @@ import { type Leaf, Reconciler, type ReconcilerOptions } from './reconcile.ts';
 import { type Reporter, reporter } from './report.ts';
 import { inForce } from './verify.ts';
 
-interface ManagedOptions extends Pick<ReconcilerOptions, 'names' | 'leafDays' | 'overlap'> {
+interface ManagedOptions extends Pick<ReconcilerOptions, 'names' | 'overlap'> {
   client: ApiClient;
   /** The namespace of the Secret and the Service. */
   namespace: string;

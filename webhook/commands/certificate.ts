@@ -10,17 +10,13 @@ export interface CertificateFlags {
   ownNamespace?: string;
   tlsCert?: string;
   tlsKey?: string;
-  tlsDays?: number;
   tlsCaOut?: string;
   tlsSecret?: string;
   tlsOverlap: number;
 }
 
-/** Default validity in days of a certificate generated at start, which is not renewed. */
+/** The validity in days of a certificate generated at start, which is not renewed. */
 const selfMadeDays = 3650;
-
-/** Default validity in days of a managed serving certificate: short, because it is renewed automatically. */
-const managedDays = 7;
 
 /** @throws CniGateError CNI_GATE_USAGE if the flags cannot be combined */
 export function checkCertificate(flags: CertificateFlags): void {
@@ -35,7 +31,7 @@ export function certificateFor(
   flags: CertificateFlags,
   client: ApiClient | undefined,
 ): ServeOptions['certificate'] {
-  const { tlsCert, tlsKey, tlsDays, tlsCaOut, tlsOverlap: overlap, tlsSecret: secret } = flags;
+  const { tlsCert, tlsKey, tlsCaOut, tlsOverlap: overlap, tlsSecret: secret } = flags;
   const namespace = flags.ownNamespace ?? 'cni-gate';
   const host = `${installedService}.${namespace}.svc`;
   // the names that the API server uses, and those that clients on the same machine use
@@ -43,12 +39,11 @@ export function certificateFor(
   return async (events, deps) => {
     if (client && secret !== undefined) {
       const { managedCertificate } = await import('../../certs/managed.ts');
-      const options = { client, namespace, secret, names, leafDays: tlsDays ?? managedDays, overlap };
-      return managedCertificate(options, events, deps);
+      return managedCertificate({ client, namespace, secret, names, overlap }, events, deps);
     }
     const { fileCertificate, selfMadeCertificate } = await import('../../certs/files.ts');
     if (tlsCert !== undefined && tlsKey !== undefined) return fileCertificate(tlsCert, tlsKey, events);
-    const source = selfMadeCertificate(names, tlsDays ?? selfMadeDays);
+    const source = selfMadeCertificate(names, selfMadeDays);
     if (tlsCaOut !== undefined) writeAuthority(tlsCaOut, source.authority ?? '');
     return source;
   };
