@@ -35,7 +35,7 @@ const webhooks = [
  */
 async function stored(t: TestContext) {
   const api = await startFakeApi(t, ({ path }, response) => {
-    const configuration = { metadata: { uid: 'a', resourceVersion: '7', generation: 3 }, webhooks };
+    const configuration = { metadata: { resourceVersion: '7' }, webhooks };
     const isSecret = path.includes('secrets');
     json(response, 200, isSecret ? secret : configuration);
   });
