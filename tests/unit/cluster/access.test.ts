@@ -30,7 +30,7 @@ test('without an address or a token this is not a pod; without an authority it i
   const access = inCluster(env, folder(t, { token: 'x' }));
   await assert.rejects(async () => access?.connection(), {
     code: 'CNI_GATE_CLUSTER_CONFIG',
-    message: /ca\.crt of the pod's service account: no such file or directory$/,
+    message: /ca\.crt: no such file or directory$/,
   });
 });
 
