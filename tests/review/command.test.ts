@@ -8,8 +8,9 @@ import { CommanderError } from 'commander';
 import { parseAllDocuments } from 'yaml';
 import { CniGateError } from '../../webhook/lib/errors.ts';
 import { cniGate } from '../support/command.ts';
+import { folderWith } from '../support/folder.ts';
 import { manifests } from './manifests.ts';
-import { command, folderWith, labelled, namespaceOf, pod } from './support.ts';
+import { command, labelled, namespaceOf, pod } from './support.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const examples = join(root, 'examples');
