@@ -62,16 +62,6 @@ suite('texts from others', () => {
     assert.match(reported, /\(CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken\)$/);
   });
 
-  test('an ordinary reason, and the containers of an ordinary pod, are kept whole', () => {
-    const facts = toAgentFacts(
-      apiAgent('n1', { ready: false, waiting: 'CrashLoopBackOff', containers: ['containerd://a'] }),
-    );
-    assert.deepEqual(
-      [facts.reason, facts.containers],
-      ['install-cni (CrashLoopBackOff)', ['containerd://a']],
-    );
-  });
-
   test('the number and length of the container IDs from a kubelet are limited', () => {
     const containers = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
     assert.equal(toAgentFacts(apiAgent('n1', { containers })).containers.length, listItems);

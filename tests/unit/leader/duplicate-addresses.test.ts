@@ -35,11 +35,6 @@ suite('duplicate addresses', () => {
     ['the host network', [pod('a', []), pod('b', [])]],
   ];
   for (const [name, pods] of none) test(`none: ${name}`, () => assert.deepEqual(found(...pods), []));
-
-  test('of three pods, each younger one is reported with the oldest', () => {
-    const pods = ['c', 'a', 'b'].map((name) => pod(name, ['10.0.0.1']));
-    assert.deepEqual(found(...pods), ['/10.0.0.1 a c', '/10.0.0.1 a b']);
-  });
 });
 
 suite('a duplicate counts', () => {

@@ -46,19 +46,6 @@ test('a pod is decided on once its namespace is known, with the configuration th
   assert.deepEqual(await decided({ namespace: refused }), ['refused', refused.code, false]);
 });
 
-test('a body that is not a review is an error, and the thread continues', async (t) => {
-  const { large, stopped } = bodies(t);
-  await assert.rejects(large.read(job('{"a":')), { code: 'CNI_GATE_REVIEW_SYNTAX', message: /not JSON/ });
-  await assert.rejects(large.read(job('{}')), { code: 'CNI_GATE_REVIEW_INVALID' });
-  assert.deepEqual(stopped, []);
-  await assert.rejects(large.read(job('['.repeat(300_001))), {
-    ...tooLarge,
-    message: /at most 300000 lists, objects and strings/,
-  });
-  assert.deepEqual(stopped, ['cost']);
-  assert.ok('unknownNamespace' in (await large.read(job(pod))));
-});
-
 test('a body that takes too much time or memory ends the thread, and the next one is read', async (t) => {
   const limits = { ...serverLimits, largeBodyTime: 3000, largeBodyHeap: 32 * 1024 * 1024 };
   const stopped: string[] = [];

@@ -109,13 +109,6 @@ suite('decidePlacement', () => {
     );
   });
 
-  test('refuses if the pods of one DaemonSet are not listed yet and another is not ready', () => {
-    assert.equal(decide('n1', pending({ profiles: ['new', 'mesh'] })).outcome, 'refused');
-    const { outcome, reason, profile, warnings } = decide('n2', pending({ profiles: ['mesh', 'new'] }));
-    assert.deepEqual([outcome, reason, profile], ['unknown', 'not-synced', 'new']);
-    assert.deepEqual(warnings, ['allowed without a check: not listed yet: pods of DaemonSet net/late']);
-  });
-
   test('allows a node that is newer than the last event about the pods of an absent DaemonSet', () => {
     const readiness = clusterWith({ n3: undefined, n4: undefined });
     const reasons = ['n3', 'n4'].map((node) => decide(node, pending(), {}, {}, readiness).reason);
@@ -204,18 +197,6 @@ const outcome = async (body: object, more: Partial<GateView> = {}) => {
 };
 
 suite('gate', () => {
-  test('looks up the pod of a Binding by its UID', async () => {
-    const asked: string[][] = [];
-    const pods = {
-      pod: (...names: [string, string, string, string?]) => {
-        asked.push(names.slice(0, 3) as string[]);
-        return Promise.resolve(pending());
-      },
-    };
-    assert.deepEqual(await outcome(binding(), { pods }), ['refused', 'broken']);
-    assert.deepEqual(asked, [['shop', 'web-0', 'u1']]);
-  });
-
   test('reads a pod with spec.nodeName from the request, and looks up no other', async () => {
     const annotations = { 'cni-gate.io/status': '{"profiles":["mesh"]}' };
     const mirror = { ...annotations, 'kubernetes.io/config.mirror': 'x' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ownerKey } from '../../../../webhook/core/facts/pod-evidence.ts';
 import type { AskingPod } from '../../../../webhook/core/networks/proof-status.ts';
-import { evidenceWith, Scene, seconds, start } from './support.ts';
+import { Scene, seconds, start } from './support.ts';
 
 const ready = { mode: 'ready' } as const;
 
@@ -42,16 +42,6 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(34, web), 'proved, lets');
   });
 
-  test('does not fail for a profile whose own checks passed', () => {
-    const scene = new Scene();
-    for (const owner of ['web', 'db']) {
-      const more = { owner, profiles: ['mesh', 'base'], failedProfiles: ['mesh'] };
-      scene.runs(0, owner, 'failed', more);
-    }
-    assert.match(scene.says(4, ready), /^failing/);
-    assert.equal(scene.says(4, { ...ready, profile: 'base' }), 'proved, lets');
-  });
-
   test('stops failing after one success, whatever the clock of the node says', () => {
     const scene = new Scene();
     scene.shows(90, { uid: 'slow', owner: 'slow' });
@@ -60,15 +50,6 @@ suite('a node on which proofs fail', () => {
     assert.match(scene.says(104, ready), /^failing/);
     scene.shows(112, { uid: 'slow', owner: 'slow', verdict: 'passed', at: -5000 });
     assert.equal(scene.says(113, ready), 'proved, lets');
-  });
-
-  test('stops failing after a new container of the DaemonSet', () => {
-    const scene = new Scene();
-    scene.agentStarts(-10);
-    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
-    assert.match(scene.says(4, ready), /^failing/);
-    scene.agentStarts(5);
-    assert.equal(scene.says(6, ready), 'proved, lets');
   });
 
   test('a failure that began before the last success does not count', () => {
@@ -90,20 +71,6 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(200, ready), 'proved, lets');
     const { at, failedVersion } = scene.evidence.pod('web') ?? {};
     assert.deepEqual([at, failedVersion], [start + 3 * seconds, '7']);
-  });
-
-  test('a pass that is shown again is not a new one, whatever the pod shows in between', () => {
-    const scene = new Scene();
-    const pass = { uid: 'good', owner: 'good', verdict: 'passed', startedAt: 0, at: 3 } as const;
-    scene.shows(3, pass);
-    for (const owner of ['web', 'db']) scene.runs(10, owner, 'failed', { owner });
-    // the kubelet restarts, and runs the startup probe of the witness again
-    scene.shows(20, { uid: 'good', owner: 'good' });
-    scene.shows(21, pass);
-    assert.match(scene.says(22, ready), /^failing/);
-    // the Job of the pod is complete, so the witness ends
-    scene.shows(30, { ...pass, at: 30, ended: true });
-    assert.match(scene.says(31, ready), /^failing/);
   });
 
   test('a pass of another container is a new one only in a sandbox without a pass', () => {
@@ -129,23 +96,6 @@ suite("a node whose clock was an hour ahead when the network's pod started, and 
     scene.agentStarts(hour);
     return scene;
   }
-
-  test('is proved by a pass of a pod that was bound later', () => {
-    const scene = sceneSetBack();
-    assert.equal(scene.says(9), 'unproved, holds');
-    scene.runs(10, 'late', 'passed');
-    assert.equal(scene.says(14), 'proved, lets');
-  });
-
-  test('is not proved by an earlier pass, or by one that a list shows', () => {
-    const listed = new Scene(evidenceWith([{ verdict: 'passed', at: 10, version: 500 }]));
-    listed.agentStarts(hour);
-    assert.equal(listed.says(14), 'unproved, lets');
-    const before = new Scene();
-    before.runs(hour, 'old', 'passed');
-    before.agentStarts(10);
-    assert.equal(before.says(14), 'unproved, lets');
-  });
 
   test('fails if pods of two owners fail, and allows one pod after each pause', () => {
     const scene = sceneSetBack();
@@ -195,15 +145,6 @@ suite('sandboxes that are not created', () => {
     scene.runs(0, 'good', 'passed', { owner: 'good', at: 3600 });
     for (const owner of ['web', 'db']) waits(scene, owner, 10);
     assert.match(scene.says(71, ready), /^failing/);
-  });
-
-  test("count at the earliest from the start of the DaemonSet's pod", () => {
-    const scene = new Scene();
-    waits(scene, 'web', 0);
-    waits(scene, 'db', 0);
-    scene.agentStarts(100);
-    assert.equal(scene.says(159, ready), 'proved, lets');
-    assert.match(scene.says(161, ready), /^failing/);
   });
 });
 
@@ -293,24 +234,6 @@ suite('a node without a proof', () => {
     assert.equal(opensTo(scene, 40, { owner: 'broken' }), 12);
   });
 
-  test('a pod that the node is reserved for does not wait for the pause', () => {
-    const scene = new Scene();
-    scene.runs(0, 'a', 'failed', { owner: 'web', takes: 10 });
-    scene.evidence.reservations.reserve('mesh', 'n1', 'web', start + 10.5 * seconds);
-    assert.equal(scene.says(10.5, { pod: { key: 'k', owner: 'web' } }), 'unproved, lets');
-    assert.equal(scene.says(13, { pod: { owner: 'web' } }), 'unproved, holds', 'a pod is on its way');
-  });
-
-  test('30 pods that fail together after a boot are one attempt', () => {
-    const scene = new Scene();
-    for (let pod = 0; pod < 30; pod += 1) scene.shows(0, { uid: `p${pod}`, owner: `o${pod}` });
-    for (let pod = 0; pod < 30; pod += 1) {
-      scene.shows(10 + pod / 30, { uid: `p${pod}`, owner: `o${pod}`, verdict: 'failed', startedAt: 0 });
-    }
-    assert.equal(scene.says(11.5), 'failing, holds');
-    assert.equal(scene.says(13), 'failing, lets');
-  });
-
   test('if failed pods of an owner are deleted repeatedly, the owner tries once, then others do', () => {
     const scene = new Scene();
     const other = { pod: { key: 'other', owner: 'other' } };
@@ -324,13 +247,6 @@ suite('a node without a proof', () => {
     scene.goes(27, 'web-2');
     assert.equal(scene.says(27, { pod: { key: 'web-3', owner: 'web' } }), 'failing, holds');
     assert.equal(scene.says(27, other), 'failing, lets');
-  });
-
-  test('a deleted failed pod without a controller reserves nothing: nobody replaces it', () => {
-    const scene = new Scene();
-    scene.runs(0, 'bare', 'failed', { owner: '' });
-    scene.goes(10, 'bare');
-    assert.equal(scene.says(11), 'unproved, lets');
   });
 
   test('a boot requires a new proof, also for a network without a DaemonSet', () => {

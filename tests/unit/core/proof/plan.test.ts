@@ -249,17 +249,6 @@ test('a pod requests devices if a container has a resource that not every node h
   }
 });
 
-test('an annotation that a profile adds counts in the first call, as in later ones', () => {
-  const key = 'config.linkerd.io/skip-inbound-ports';
-  const plan = planOf(['linkerd', 'seen', { annotations: { [key]: '14000-14999' } }], {});
-  assert.equal(plan.witness?.port, 15_000);
-  const own = { annotations: { [key]: '14000-14041' } };
-  assert.equal(
-    planOf(['linkerd', 'seen', { annotations: { [key]: '14000-14999' } }], own).witness?.port,
-    14_042,
-  );
-});
-
 suite('the port of the readiness probe is one that the mesh leaves alone', () => {
   const key = 'skip';
   const inbound = { port: 14_041, includedBy: 'only', neverRedirected: [14_042], excludedPorts: key };

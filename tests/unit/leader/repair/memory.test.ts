@@ -144,12 +144,6 @@ suite('the pods of a controller', () => {
     assert.equal(leader.look(), 'owner-turn');
   });
 
-  test('a proof has passed on the node since: all immediately', () => {
-    const leader = new Leader(...web(3));
-    leader.node = { passedAt: { at: start } };
-    assert.equal(leader.look(), 'web-0 web-1 web-2');
-  });
-
   test('recreated pods fail again: pauses of 5, 10, 20 s, and finally 10 minutes', () => {
     const leader = new Leader(...web(20));
     for (const [index, pause] of [5, 10, 20, 40, 80, 160, 320, 600, 600].entries()) {
