@@ -185,6 +185,8 @@ test('refusedFor reads the node from the message of the scheduler, and from no o
     'profile=a node=n1 state=b',
     'node= profile=a state=b',
     'node=n1 profile=a state=b more=c',
+    // the name would be part of a query
+    'node=n1,metadata.namespace=kube-system profile=a state=b',
   ])
     assert.equal(refusedFor(tagged(`${fields})`)), undefined, fields);
   assert.equal(refusedFor(tagged('node=n1 profile=a state=b) and more')), undefined);
