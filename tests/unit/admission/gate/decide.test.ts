@@ -199,6 +199,18 @@ const outcome = async (body: object, more: Partial<GateView> = {}) => {
 };
 
 suite('gate', () => {
+  test('looks up the pod of a Binding by its UID', async () => {
+    const asked: string[][] = [];
+    const pods = {
+      pod: (...names: [string, string, string, string?]) => {
+        asked.push(names.slice(0, 3) as string[]);
+        return Promise.resolve(pending());
+      },
+    };
+    assert.deepEqual(await outcome(binding(), { pods }), ['refused', 'broken']);
+    assert.deepEqual(asked, [['shop', 'web-0', 'u1']]);
+  });
+
   test('reads a pod with spec.nodeName from the request, and looks up no other', async () => {
     const annotations = { 'cni-gate.io/status': '{"profiles":["mesh"]}' };
     const mirror = { ...annotations, 'kubernetes.io/config.mirror': 'x' };

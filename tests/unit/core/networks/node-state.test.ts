@@ -52,6 +52,15 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(113, ready), 'proved, lets');
   });
 
+  test('stops failing after a new container of the DaemonSet', () => {
+    const scene = new Scene();
+    scene.agentStarts(-10);
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    assert.match(scene.says(4, ready), /^failing/);
+    scene.agentStarts(5);
+    assert.equal(scene.says(6, ready), 'proved, lets');
+  });
+
   test('a failure that began before the last success does not count', () => {
     const scene = new Scene();
     for (const owner of ['web', 'db']) scene.shows(0, { uid: owner, owner });
@@ -145,6 +154,15 @@ suite('sandboxes that are not created', () => {
     scene.runs(0, 'good', 'passed', { owner: 'good', at: 3600 });
     for (const owner of ['web', 'db']) waits(scene, owner, 10);
     assert.match(scene.says(71, ready), /^failing/);
+  });
+
+  test("count at the earliest from the start of the DaemonSet's pod", () => {
+    const scene = new Scene();
+    waits(scene, 'web', 0);
+    waits(scene, 'db', 0);
+    scene.agentStarts(100);
+    assert.equal(scene.says(159, ready), 'proved, lets');
+    assert.match(scene.says(161, ready), /^failing/);
   });
 });
 
@@ -247,6 +265,13 @@ suite('a node without a proof', () => {
     scene.goes(27, 'web-2');
     assert.equal(scene.says(27, { pod: { key: 'web-3', owner: 'web' } }), 'failing, holds');
     assert.equal(scene.says(27, other), 'failing, lets');
+  });
+
+  test('a deleted failed pod without a controller reserves nothing: nobody replaces it', () => {
+    const scene = new Scene();
+    scene.runs(0, 'bare', 'failed', { owner: '' });
+    scene.goes(10, 'bare');
+    assert.equal(scene.says(11), 'unproved, lets');
   });
 
   test('a boot requires a new proof, also for a network without a DaemonSet', () => {

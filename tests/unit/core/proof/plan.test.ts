@@ -360,11 +360,9 @@ suite('networks of a profile are merged into those of the pod', () => {
     // each entry of the pod replaces one entry of the profile, if possible one with the same interface
     ['a', 'a, a', 'a, a'],
     ['a@x', 'a@y, a@x', 'a@x, a@y'],
-    ['a@x, a@y', 'a, a', 'a@x, a@y'],
     ['a', 'a@x', 'a', `${wins} shop/a differs in interface`],
     ['a@y', 'a@x', 'a@y', `${wins} shop/a differs in interface`],
     ['b@x', 'a@x', 'b@x', `${wins} x is taken, so shop/a was not added`],
-    ['a', '[{"name":"b"}]', 'a, b'],
     [
       'a, n/b@x',
       '[{"name":"c","mac":"m"}]',
@@ -375,12 +373,6 @@ suite('networks of a profile are merged into those of the pod', () => {
     ['[ {"name":"a" } ]', 'b', '[ {"name":"a" },{"name":"b"}]'],
     ['[{"name":"a]"}]', 'b', '[{"name":"a]"}]', unreadable],
     ['[{"name":"a","x":"]"}]', 'b', '[{"name":"a","x":"]"},{"name":"b"}]'],
-    [
-      '[{"name":"a","mtu":1}]',
-      '[{"name":"a","mtu":2}]',
-      '[{"name":"a","mtu":1}]',
-      `${wins} shop/a differs in mtu`,
-    ],
     ['not, a list,', 'a', 'not, a list,', unreadable],
   ];
   for (const [pod, profile, expected, warning] of cases)

@@ -150,6 +150,13 @@ suite('whether a new pod helps', () => {
     assert.equal(wordFor(daemon, factsWith({ state: 'closed' }, elsewhere)), 'node-not-ready');
   });
 
+  test('one of two profiles is not ready: left alone', () => {
+    const both = failedPod({ name: 'a', profiles: ['cni', 'mesh'], failedProfiles: ['mesh'] });
+    const facts = factsWith();
+    facts.node = (_, profile) => ({ ...openNode, state: profile === 'cni' ? 'closed' : 'open' });
+    assert.equal(wordFor(both, facts), 'node-not-ready');
+  });
+
   test('both of its profiles failed, and a proof has passed for one: the other one must be proved', () => {
     const both = { ...pod, profiles: ['cni', 'mesh'], failedProfiles: ['cni', 'mesh'] };
     const facts = factsWith();
