@@ -2,8 +2,7 @@ import { createHash, generateKeyPairSync, randomBytes, sign, X509Certificate } f
 import { isIP } from 'node:net';
 import forge from 'node-forge';
 import { CniGateError } from '../webhook/lib/errors.ts';
-import { isObjectName } from '../webhook/lib/object-names.ts';
-import { checkPair, type Period, usualAddress } from './verify.ts';
+import { checkPair, type Period } from './verify.ts';
 
 const { asn1 } = forge;
 const pki = forge.pki as typeof forge.pki & Untyped;
@@ -45,16 +44,14 @@ export function createAuthority({ days, now }: Validity): Authority {
 /**
  * Issues a certificate for a TLS server. The certificate never outlives its authority.
  * @param names DNS names and IP addresses, at least one
- * @throws CniGateError CNI_GATE_USAGE for a name that cannot be used; other errors as {@link checkAuthority}
+ * @throws CniGateError as {@link checkAuthority}
  */
 export function issueServing(
   authority: Authority,
   { names, days, now }: Validity & { names: readonly string[] },
 ): ServingCertificate {
   // the numbers are the tags of GeneralName (RFC 5280, 4.2.1.6)
-  const altNames = [...new Set(names.map(usualName))].map((name) =>
-    isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name },
-  );
+  const altNames = names.map((name) => (isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name }));
   const { issuer, keyIdentifier, period: within } = checkAuthority(authority, now);
   const period = periodFrom(now, days, within);
   const { key, publicKey } = generateKey();
@@ -104,21 +101,6 @@ function periodFrom(now: Date, days: number, within?: Period): Period {
     notBefore: new Date(Math.max(start, within?.notBefore.getTime() ?? start)),
     notAfter: new Date(Math.min(end, within?.notAfter.getTime() ?? end)),
   };
-}
-
-/**
- * A DNS name in lower case, or an IP address in its shortest form. Wildcards are refused, because an API server calls a
- * webhook by a single name. Mistyped addresses (RFC 1123, 2.1) and IPv6 zones are refused too.
- * @throws CniGateError CNI_GATE_USAGE
- */
-function usualName(name: string): string {
-  if (isIP(name) !== 0 && !name.includes('%')) return usualAddress(name);
-  const text = name.toLowerCase();
-  if (isObjectName(text) && !/(^|\.)\d+$/.test(text)) return text;
-  throw new CniGateError(
-    'CNI_GATE_USAGE',
-    `A serving certificate is for DNS names (such as cni-gate.cni-gate.svc) and IP addresses; ${JSON.stringify(name)} is neither.`,
-  );
 }
 
 /** Generates a key on the curve P-256 (docs/decisions/certificates.md explains why it is not an RSA key). */

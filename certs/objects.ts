@@ -163,7 +163,7 @@ const snapshot = (object: Secret): SecretSnapshot => ({
   object,
 });
 
-export function placeOf(configuration: ConfigurationName): [folder: string, name: string] {
+function placeOf(configuration: ConfigurationName): [folder: string, name: string] {
   const [kind, name] = configuration.split('/') as [WebhookKind, string];
   return [configurationsPath(kind), name];
 }

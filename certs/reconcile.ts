@@ -33,7 +33,6 @@ export interface ReconcilerOptions {
   /** The DNS names and IP addresses of the serving certificate. */
   names: readonly string[];
   leafDays: number;
-  authorityDays: number;
   /** For how many milliseconds an authority must be in every caBundle before it may sign. */
   overlap: number;
 }
@@ -89,7 +88,7 @@ export class Reconciler {
   }
 
   #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
-    const { overlap, authorityDays } = this.#options;
+    const { overlap } = this.#options;
     const reading = readSecret(secret?.data, now);
     // a configuration that cannot be read may lack the next authority: this authority must then not sign yet
     const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
@@ -101,7 +100,6 @@ export class Reconciler {
       reading,
       remembered: this.#leaf && inForce(this.#leaf, now) ? this.#known?.state : undefined,
       now,
-      authorityDays,
       trustedFor: areRead && this.#trustedSince ? performance.now() - this.#trustedSince.since : undefined,
       overlap,
     });

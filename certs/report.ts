@@ -5,9 +5,6 @@ import type { CniGateError } from '../webhook/lib/errors.ts';
 import { counter, gauge } from '../webhook/lib/metrics.ts';
 import { type FaultReason, type Plan, type State, trustedIn } from './rotation.ts';
 
-/** How many seconds a clock may be wrong before the log reports it. */
-const allowedSkew = 30;
-
 const sentences: Record<Plan['step'], string> = {
   none: 'nothing to do',
   restore: 'wrote back what this replica remembered',
@@ -22,12 +19,8 @@ export type Reporter = ReturnType<typeof reporter>;
 /** Logs and counts what a replica does about the certificates. A lasting fault is logged once. */
 export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSkew'>) {
   const metrics = certificateMetrics(registry);
-  /** The current faults, by `secret`, `clock` or the name of a webhook configuration. */
+  /** The current faults, by `secret` or the name of a webhook configuration. */
   const wrong = new Map<string, string>();
-  const logOnce = (level: 'warn' | 'error', about: string, facts: object, text: string, key = text): void => {
-    if (wrong.get(about) !== key) log[level](facts, text);
-    wrong.set(about, key);
-  };
   const setComplete = (configuration: string, isComplete: boolean): void => {
     if (configuration.includes('/')) metrics.bundleComplete.set({ configuration }, Number(isComplete));
   };
@@ -59,21 +52,14 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
     failed(about: string, { code, message }: CniGateError): void {
       setComplete(about, false);
       metrics.failures.inc({ code });
-      logOnce('error', about, { about, code }, `${message} (${code}); it is tried again`, message);
+      if (wrong.get(about) !== message) log.error({ about, code }, `${message} (${code}); it is tried again`);
+      wrong.set(about, message);
     },
     agreed(state: State): void {
       metrics.authorityExpiry.set(state.authority.notAfter.getTime() / 1000);
       metrics.authorities.set(trustedIn(state).length);
       well('secret');
-      const skew = client.clockSkew / 1000;
-      metrics.clockSkew.set(skew);
-      if (Math.abs(skew) <= allowedSkew) {
-        well('clock');
-        return;
-      }
-      const seconds = Math.round(Math.abs(skew));
-      const message = `the clock of this machine is ${seconds} s ${skew > 0 ? 'behind' : 'ahead of'} the API server's, which is the one that certificates are issued for`;
-      logOnce('warn', 'clock', { skew }, message, 'wrong');
+      metrics.clockSkew.set(client.clockSkew / 1000);
     },
   };
 }

@@ -29,8 +29,7 @@ export type FaultReason =
   | 'mismatch'
   | 'expired'
   | 'foreign'
-  | 'inconsistent'
-  | 'rolled-back';
+  | 'inconsistent';
 
 export interface Fault {
   reason: FaultReason;
@@ -131,6 +130,9 @@ export function bundleFault(bundle: string, expected: string): FaultReason | und
   return found.size === wanted.size ? undefined : 'inconsistent';
 }
 
+/** The validity of an authority in days. */
+const authorityDays = 365;
+
 export interface Observation {
   reading: Reading;
   /**
@@ -140,7 +142,6 @@ export interface Observation {
   remembered: State | undefined;
   /** The time by the API server's clock, which decides whether a certificate is valid. */
   now: Date;
-  authorityDays: number;
   /** For how many milliseconds this replica has observed `next` in every caBundle. */
   trustedFor: number | undefined;
   /** How many milliseconds an authority must be in every caBundle before it signs. */
@@ -160,9 +161,9 @@ export interface Plan {
 }
 
 export function planStep(observation: Observation): Plan {
-  const { reading, remembered, now, authorityDays } = observation;
+  const { reading, remembered, now } = observation;
   const { state, fault } = reading;
-  if (state) return (remembered && rolledBack(state, remembered)) ?? dueStep(state, observation);
+  if (state) return dueStep(state, observation);
   if (remembered) return { step: 'restore', state: remembered, fault };
   return {
     step: 'create',
@@ -172,20 +173,7 @@ export function planStep(observation: Observation): Plan {
   };
 }
 
-/**
- * Restores the remembered state if the Secret has an older authority that did not follow from it, for instance after a
- * restore from a backup. Because every replica prefers the newer authority, all end with the same state.
- */
-function rolledBack({ authority, previous = [] }: State, remembered: State): Plan | undefined {
-  const own = remembered.authority;
-  const follows = [authority, ...previous].some(({ fingerprint }) => fingerprint === own.fingerprint);
-  if (follows || authority.notBefore >= own.notBefore) return undefined;
-  const [stored, kept] = [authority, own].map(({ fingerprint }) => fingerprint.slice(0, 11));
-  const message = `the Secret has an authority (${stored}…) that is older than the one that is trusted (${kept}…): was an older copy of it written back?`;
-  return { step: 'restore', state: remembered, fault: { reason: 'rolled-back', message } };
-}
-
-function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }: Observation): Plan {
+function dueStep(state: State, { now, trustedFor = -1, overlap }: Observation): Plan {
   const { authority, next, previous = [] } = state;
   const valid = previous.filter(({ notAfter }) => now <= notAfter);
   // `next` has expired, or was made with a wrong clock. A user's may begin minutes later, if the user's clock is fast

@@ -1,5 +1,4 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
 
@@ -120,14 +119,6 @@ function tryRead(pem: string): ReturnType<typeof readCertificates> | string {
 }
 
 /**
- * The shortest form of an IP address. An embedded IPv4 address is written in hexadecimal, because node-forge takes
- * every address with a dot for IPv4.
- */
-export function usualAddress(address: string): string {
-  return isIP(address) === 6 ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : address;
-}
-
-/**
  * The DNS names and IP addresses in `X509Certificate.subjectAltName`, such as `DNS:a.example, IP Address:192.0.2.1`.
  * Node writes a value with a comma or a quote as a JSON string (since CVE-2021-44532), so a value cannot pretend to be
  * a further name.
@@ -136,7 +127,7 @@ export function namesIn(line: string | undefined): string[] {
   const entries = (line ?? '').matchAll(/([^:,"]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy);
   return [...entries].flatMap(([, kind, value = '']) => {
     const text = value.startsWith('"') ? String(JSON.parse(value)) : value;
-    return kind === 'DNS' ? [text] : kind === 'IP Address' ? [usualAddress(text)] : [];
+    return kind === 'DNS' || kind === 'IP Address' ? [text] : [];
   });
 }
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Runs `cni-gate review` in a pipeline: `review.sh github` for action.yml, `review.sh gitlab` for templates/review.yml.
-# Inputs are variables, never text of a script: REVIEW_FILES (one name a line), REVIEW_NAMESPACE, REVIEW_PROFILE,
-# REVIEW_CONFIG, REVIEW_STRICT and REVIEW_ASSUME_MESHED (true or false); for GitHub also REVIEW_SARIF.
+# Runs `cni-gate review` for action.yml. Inputs are variables, never text of a script: REVIEW_FILES (one name a line),
+# REVIEW_NAMESPACE, REVIEW_PROFILE, REVIEW_CONFIG, REVIEW_STRICT and REVIEW_ASSUME_MESHED (true or false), REVIEW_SARIF.
 # Ends with the exit code of the review.
 set -euo pipefail
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -35,33 +34,18 @@ switch() {
 switch REVIEW_STRICT --strict
 switch REVIEW_ASSUME_MESHED --assume-meshed
 
-# writes one form into a file, and leaves none if nothing could be reviewed
-report() {
-  cni_gate review "${args[@]}" --output "$1" >"$2" 2>/dev/null || true
-  if [ ! -s "$2" ]; then rm -f "$2"; fi
-}
-
 status=0
-case ${1:-} in
-  github)
-    cni_gate review "${args[@]}" --output github || status=$?
-    echo "exit-code=$status" >>"$GITHUB_OUTPUT"
-    if [ -n "${REVIEW_SARIF:-}" ]; then
-      case $REVIEW_SARIF in *$'\n'*) wrong 'expected one line in the input "sarif-file"' ;; esac
-      report sarif "$REVIEW_SARIF"
-      if [ -e "$REVIEW_SARIF" ]; then echo "sarif-file=$REVIEW_SARIF" >>"$GITHUB_OUTPUT"; fi
-    fi
-    # indented lines are code: nothing in them is Markdown. GitHub refuses a summary above 1 MiB
-    {
-      printf '### cni-gate review\n\n'
-      { NO_COLOR=1 cni_gate review "${args[@]}" --summary 2>&1 || true; } | sed 's/^/    /' | head -c 500000 || true
-    } >>"$GITHUB_STEP_SUMMARY"
-    ;;
-  gitlab)
-    cni_gate review "${args[@]}" --summary || status=$?
-    report gitlab cni-gate-code-quality.json
-    report junit cni-gate-junit.xml
-    ;;
-  *) wrong 'expected review.sh github, or review.sh gitlab' ;;
-esac
+cni_gate review "${args[@]}" --output github || status=$?
+echo "exit-code=$status" >>"$GITHUB_OUTPUT"
+if [ -n "${REVIEW_SARIF:-}" ]; then
+  case $REVIEW_SARIF in *$'\n'*) wrong 'expected one line in the input "sarif-file"' ;; esac
+  cni_gate review "${args[@]}" --output sarif >"$REVIEW_SARIF" 2>/dev/null || true
+  # no file if nothing could be reviewed
+  if [ -s "$REVIEW_SARIF" ]; then echo "sarif-file=$REVIEW_SARIF" >>"$GITHUB_OUTPUT"; else rm -f "$REVIEW_SARIF"; fi
+fi
+# indented lines are code: nothing in them is Markdown. GitHub refuses a summary above 1 MiB
+{
+  printf '### cni-gate review\n\n'
+  { NO_COLOR=1 cni_gate review "${args[@]}" --summary 2>&1 || true; } | sed 's/^/    /' | head -c 500000 || true
+} >>"$GITHUB_STEP_SUMMARY"
 exit "$status"

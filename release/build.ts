@@ -1,13 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writePlugin } from './krew.ts';
 import { kustomize } from './kustomize.ts';
 
 /*
  * usage: npx node release/build.ts [FOLDER]
  *
- * Writes install.yaml, install-strict.yaml, and the archive and manifest of the plugin `kubectl cni-gate` into the
- * folder, dist-release by default. Needs kubectl and GNU tar.
+ * Writes install.yaml and install-strict.yaml into the folder, dist-release by default. Needs kubectl.
  */
 const root = new URL('../', import.meta.url);
 const [folder = 'dist-release'] = process.argv.slice(2);
@@ -21,4 +19,3 @@ for (const [name, overlay] of Object.entries(overlays)) {
   const header = `# cni-gate ${version}, overlay ${overlay}: docs/guides/install.md\n# kubectl apply -f ${url}\n`;
   writeFileSync(join(folder, name), header + (await kustomize({ overlay })));
 }
-writePlugin(folder, version);

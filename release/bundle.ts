@@ -7,7 +7,7 @@ import { compiledSchemas } from './compiled-schemas.ts';
 /*
  * usage: npx node release/bundle.ts [FOLDER]
  *
- * Bundles the command line for npm, krew and the server's image into FOLDER/webhook, by default dist/webhook
+ * Bundles the command line for npm and the server's image into FOLDER/webhook, by default dist/webhook
  * (docs/decisions/images-and-releases.md), and the licenses of the packages in it into FOLDER/LICENSES.
  */
 const checkout = fileURLToPath(new URL('../', import.meta.url));
@@ -18,7 +18,7 @@ const target = join(folder, 'webhook');
 rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: checkout,
-  entryPoints: { main: 'webhook/main.ts', 'body-worker': 'webhook/server/body-worker.ts' },
+  entryPoints: { main: 'webhook/main.ts' },
   outdir: target,
   bundle: true,
   // a single file would stay in memory as a whole, including the package that reads kubeconfig files

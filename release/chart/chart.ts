@@ -61,9 +61,11 @@ export async function templates(kubectl?: string): Promise<File[]> {
       const found = find(objects);
       return found && withPlaceholders(found);
     });
-    // `policyObjects` may replace the generated mutating policy
-    const isGiven = id.startsWith('MutatingAdmissionPolicy');
-    const whole = isGiven ? `{{- if not .Values.policyObjects }}\n${text}{{- end }}\n` : text;
+    // `policyObjects` may replace the mutating policy; all else that options add belongs to the server
+    const condition = id.startsWith('MutatingAdmissionPolicy')
+      ? 'not .Values.policyObjects'
+      : 'ne (include "cni-gate.policies" .) "only"';
+    const whole = find(base) === undefined ? `{{- if ${condition} }}\n${text}{{- end }}\n` : text;
     return [`${id.toLowerCase().replace('/', '-')}.yaml`, whole];
   });
   const configuration = `{{- define "cni-gate.configuration" -}}\n${template(configurationIn)}{{- end }}\n`;
@@ -86,7 +88,8 @@ export function valuesSchema(): string {
   const properties = { ...valuesOnly.properties, configuration: part };
   const withoutLookahead = (key: string, value: unknown): unknown =>
     key === 'pattern' && typeof value === 'string' && value.includes('(?') ? undefined : value;
-  return `${JSON.stringify({ ...valuesOnly, properties, definitions }, withoutLookahead, 2)}\n`;
+  const all = { ...valuesOnly.definitions, ...definitions };
+  return `${JSON.stringify({ ...valuesOnly, properties, definitions: all }, withoutLookahead, 2)}\n`;
 }
 
 // npm run generate: writes the generated part of the chart

@@ -1,4 +1,3 @@
-import type { Command, Option } from 'commander';
 import { type Metric, Registry } from 'prom-client';
 import { certificateMetrics } from '../../certs/report.ts';
 import { eventMetrics } from '../../webhook/cluster/events/recorder.ts';
@@ -10,45 +9,12 @@ import { repairMetrics, steerMetrics } from '../../webhook/leader/metrics.ts';
 import { measureCluster } from '../../webhook/server/cluster-metrics.ts';
 import { Metrics } from '../../webhook/server/metrics.ts';
 
-/** Flags of several commands, which docs/reference/command-line.md describes only once. */
-const common = ['--kubeconfig', '--context'];
-const installation = ['--config', '--own-namespace'];
-const shared: Record<string, readonly string[]> = {
-  check: installation,
-  status: installation,
-  dashboard: installation,
-};
-
-/** The flags of a command, as Markdown, except those that several commands share. */
-export function flagList(name: string): string {
-  const elsewhere = [...common, ...(shared[name] ?? [])];
-  return list(
-    commandOf(name)
-      .options.filter(({ long }) => !elsewhere.includes(long ?? ''))
-      .map((option) => [`\`${option.flags.replace(', ', '`, `')}\``, meaningOf(option)]),
-  );
-}
-
-function commandOf(name: string): Command {
+/** What `cni-gate COMMAND --help` prints before the examples, as Markdown. */
+export function commandHelp(name: string): string {
   const command = createProgram().commands.find((known) => known.name() === name);
   if (command === undefined) throw new Error(`cni-gate has no command ${name}`);
-  return command;
-}
-
-/** What `--help` says about an option: the description with the choices and the default. */
-function meaningOf({
-  description,
-  argChoices,
-  envVar,
-  defaultValue,
-  defaultValueDescription,
-}: Option): string {
-  const choices = argChoices && `: ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`;
-  const otherwise = [
-    envVar && `\`$${envVar}\``,
-    defaultValueDescription ?? (typeof defaultValue === 'boolean' ? '' : defaultValue),
-  ].filter((text) => text !== undefined && text !== '');
-  return `${description}${choices ?? ''}${otherwise.length > 0 ? ` (default: ${otherwise.join(', ')})` : ''}`;
+  command.configureHelp({ helpWidth: 110 });
+  return `\`\`\`text\n${command.helpInformation().trim()}\n\`\`\``;
 }
 
 /* Metrics are only registered here, and never collected, so these empty objects are not read. */
@@ -81,18 +47,15 @@ export function metricList(section: string): string {
   const given = new Registry();
   const made = sections[section]?.(given);
   const metrics = (made instanceof Registry ? made : given).getMetricsAsArray();
-  return list(
+  return (
     metrics
       // prom-client's type of the result lacks these fields
       .map((metric) => metric as unknown as Metric & { name: string; help: string; labelNames: string[] })
       .filter(({ name }) => name.startsWith('cni_gate_'))
-      .map(({ name, labelNames, help }) => [
-        `\`${name}${labelNames.length > 0 ? `{${labelNames}}` : ''}\``,
-        help.replace(/\.$/, ''),
-      ]),
+      .map(({ name, labelNames, help }) => {
+        const labels = labelNames.length > 0 ? `{${labelNames}}` : '';
+        return `- \`${name}${labels}\`: ${help.replace(/\.$/, '')}`;
+      })
+      .join('\n')
   );
 }
-
-/** A Markdown list of terms with their meanings. */
-const list = (rows: readonly (readonly [term: string, meaning: string])[]): string =>
-  rows.map(([term, meaning]) => `- ${term}: ${meaning}`).join('\n');

@@ -2,13 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parsePolicy } from '../../webhook/config/load.ts';
 import { policiesYaml, webhookPatch } from '../../webhook/core/policies/policy.ts';
 import { errorCodes } from '../../webhook/lib/errors.ts';
-import { flagList, metricList } from './lists.ts';
+import { commandHelp, metricList } from './lists.ts';
 import { fillConditions, fillPolicy, profileList } from './profiles.ts';
-import { configurationTypes } from './types.ts';
 
 /** Generators of blocks in a page, by the word after `generated:`, such as `<!-- generated: metrics server -->`. */
 const generators: Record<string, (name: string) => string> = {
-  flags: flagList,
+  help: commandHelp,
   metrics: metricList,
   profiles: profileList,
 };
@@ -25,7 +24,6 @@ export const generatedFiles: Record<string, (text: string) => string> = {
   'manifests/base/policy-pods.yaml': fillPolicy,
   'manifests/components/policies/policy.yaml': () => generated + policiesYaml(parsePolicy()),
   'manifests/components/policies/webhook.yaml': () => generated + webhookPatch(),
-  'webhook/core/profiles/configuration.ts': configurationTypes,
 };
 
 /** @throws Error if a block names something that does not exist */

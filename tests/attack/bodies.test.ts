@@ -36,13 +36,16 @@ const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 /** Pods as large as the server's cost limit allows. Each has many items of one kind that admission reads. */
-const large = [
-  podWith({ tolerations: many(15_000, (i) => ({ key: `example.com/k${i}`, operator: 'Exists' })) }),
-  podWith({ volumes: many(20_000, (i) => ({ name: `v${i}`, emptyDir: {} })) }),
-  podWith({ hostAliases: many(20_000, (i) => ({ ip: '10.0.0.1', hostnames: [`h${i}`] })) }),
-  podWith({ containers: many(70_000, () => ({ name: 'c' })) }),
-  podWith({ containers: [{ name: 'c', env: many(15_000, (i) => ({ name: `V${i}`, value: 'x' })) }] }),
+const inShop = [
+  podWith({ tolerations: many(19_000, (i) => ({ key: `example.com/k${i}`, operator: 'Exists' })) }),
+  podWith({ volumes: many(19_000, (i) => ({ name: `v${i}`, emptyDir: {} })) }),
+  podWith({ hostAliases: many(16_000, (i) => ({ ip: '10.0.0.1', hostnames: [`h${i}`] })) }),
+  podWith({ containers: many(33_000, () => ({ name: 'c' })) }),
+  podWith({ containers: [{ name: 'c', env: many(19_000, (i) => ({ name: `V${i}`, value: 'x' })) }] }),
 ];
+
+/** The same pods in a namespace that does not exist: each is read again after cni-gate has requested the namespace. */
+const large = [...inShop, ...inShop.map((body) => Buffer.from(String(body).replaceAll('"shop"', '"none"')))];
 
 test('large pods with many containers, volumes, tolerations or variables, repeatedly', async (t) => {
   const answers = new Answers();

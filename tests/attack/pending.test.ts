@@ -26,7 +26,7 @@ const objects = {
 
 /**
  * A node affinity for the broken node only. Every node matches all expressions but the last, so a comparison in order
- * has to go to the end. The keys differ between pods, so that no two pods have equal expressions. They are short,
+ * has to go to the end. The keys differ between pods, so that no two pods have equal expressions. The keys are short,
  * because requirements of more than 16 KiB are not compared at all.
  */
 const inExpressions = (count: number, pod: number): object =>

@@ -1,4 +1,4 @@
-/** `npm run bench`: compares a decision with parsing its review, and the server with a bare `node:https` server. */
+/** `npm run bench`: compares the time to answer a review with the time to parse it, and the server with bare `node:https`. */
 import { mutate } from '../../webhook/admission/mutate.ts';
 import { parseConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/core/profiles/policy.ts';

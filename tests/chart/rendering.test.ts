@@ -11,7 +11,10 @@ import {
   kustomize,
   objectsOf,
 } from '../../release/kustomize.ts';
+import { policiesYaml, policyObjects } from '../../webhook/core/policies/policy.ts';
 import { messageOf } from '../../webhook/lib/errors.ts';
+import { validatorImage } from '../../webhook/lib/version.ts';
+import { policyOf } from '../support/configurations.ts';
 import { chart, helm } from './programs.ts';
 
 /* Helm renders the same objects from the chart as kubectl from the kustomize manifests. */
@@ -150,8 +153,17 @@ const variants: Variant[] = [
     },
   },
   {
-    name: 'no server',
-    values: { mode: 'strict', policies: 'only' },
+    name: 'no server, and nothing that belongs to it',
+    values: {
+      mode: 'strict',
+      policies: 'only',
+      certificates: 'cert-manager',
+      clientCertificates: true,
+      hostNetwork: true,
+      monitoring: { enabled: true },
+      grafanaDashboard: { enabled: true },
+      networkPolicy: { enabled: true },
+    },
     kustomization: { overlay: 'strict', components: ['policies', 'proof-only'] },
   },
   {
@@ -216,13 +228,8 @@ suite('whether the mutating policy is installed', () => {
   const policy = 'MutatingAdmissionPolicy/pods.cni-gate.io';
   const webhookIn = (objects: Record<string, KubernetesObject>): unknown =>
     (objects['MutatingWebhookConfiguration/cni-gate'] as unknown as { webhooks: object[] }).webhooks[0];
-  const own = { proof: { imagePullSecrets: ['mirror'] } };
-  const given = {
-    apiVersion: 'v1',
-    kind: policy.split('/')[0],
-    metadata: { name: 'pods.cni-gate.io' },
-    own: true,
-  };
+  const own = { proof: { mode: 'enforce', image: 'mirror.example/validator:1' } };
+  const given = policyOf(own);
   const cases: [name: string, values: object, more: string[], wanted: object | undefined][] = [
     ['the API server has none', { mode: 'strict' }, [], undefined],
     [
@@ -233,7 +240,12 @@ suite('whether the mutating policy is installed', () => {
     ],
     ['settings of the gate', { configuration: { gate: { mode: 'audit' } } }, served, { spec: {} }],
     ['a configuration of your own', { mode: 'strict', configuration: own }, served, undefined],
-    ['with its policy', { configuration: own, policyObjects: JSON.stringify(given) }, served, { own: true }],
+    [
+      'with its policy',
+      { configuration: own, policyObjects: policiesYaml(given) },
+      served,
+      policyObjects(given)[0],
+    ],
     ['the values turn it off', { mode: 'strict', policies: 'off' }, served, undefined],
   ];
   for (const [name, values, more, wanted] of cases) {
@@ -288,6 +300,16 @@ test('the policy expects the image that proof.image names', async () => {
   });
 });
 
+/** Values with a mutating policy that has these variables. */
+function withPolicies(image: string, mode: string): string[] {
+  const variables = Object.entries({ image, mode }).map(([name, value]) => ({
+    name,
+    expression: `"${value}"`,
+  }));
+  const text = JSON.stringify({ spec: { variables } });
+  return ['--set', 'policies=on', '--set-json', `policyObjects=${JSON.stringify(text)}`];
+}
+
 suite('refused, with a message that says why', () => {
   const refusals: [name: string, args: string[], message: RegExp][] = [
     [
@@ -323,6 +345,16 @@ suite('refused, with a message that says why', () => {
       'policies of another configuration',
       [...namespace, '--set', 'policies=on,configuration.proof.mode=warn'],
       /policyObjects.*cni-gate policies/,
+    ],
+    [
+      'policies of another mode',
+      [...namespace, ...withPolicies(validatorImage, 'enforce')],
+      /policyObjects has the mode "enforce", but this release has "warn"\. Set it to .*cni-gate policies/,
+    ],
+    [
+      'policies with another image',
+      [...namespace, ...withPolicies('mirror.example/old:1', 'warn')],
+      /policyObjects has the image "mirror\.example\/old:1", but this release has "ghcr\.io/,
     ],
     ['an old Kubernetes', [...namespace, '--kube-version', '1.29.0'], />=1\.30/],
   ];

@@ -78,7 +78,7 @@ suite("the network's own DaemonSet, in a namespace that opted in, on a node that
     await assert.rejects(api.post(podsOf(optedIn), forged), /denied the request: node n1 is not ready/);
   });
 
-  test('one in its own namespace is exempt, but the garbage collector deletes it', async () => {
+  test('a pod in its own namespace that names it as owner is exempt, but is garbage-collected', async () => {
     const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'datapath', uid: 'nobody' };
     const forged = withMetadata(podOn('forged-uid', { namespace: networkNamespace, spec: onNode('n1') }), {
       ownerReferences: [{ ...owner, controller: true }],

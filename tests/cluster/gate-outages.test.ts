@@ -45,7 +45,7 @@ async function comeBack(): Promise<void> {
 suite('readiness after an outage', () => {
   test('API server down for half a minute: a change after its return is known in time', async () => {
     await components['kube-apiserver'].stop();
-    // the pauses between an informer's attempts grow to 8 s, and reach 8 s after about 8 s without the API server
+    // after about 8 s, the pauses between an informer's attempts have reached their maximum, which is also 8 s
     await sleep(30_000);
     await components['kube-apiserver'].start();
     await setReady(agent, false, container());

@@ -44,7 +44,7 @@ test('a label with an unknown profile is set, with a warning that suggests the r
   assert.equal(await labelOf('shop'), 'likerd');
 });
 
-test('so is one with profiles that cannot be combined, also when a namespace is created with it', async () => {
+test('a label with profiles that cannot be combined also gets a warning, even on a new namespace', async () => {
   assert.match(await label('shop', 'cilium.cilium'), /Warning: CNI_GATE_PROFILE_COMBINATION: /);
   const made = await warnings(['create', '-f', '-'], namespace('typo', { [profileLabel]: 'likerd' }));
   assert.ok(made.includes(unknown), made);

@@ -21,7 +21,7 @@ interface EndpointSlice {
   endpoints: { addresses: string[]; conditions: { ready: boolean } }[] | null;
 }
 
-// sooner than Kubernetes' default, 50 s, and later than calls to the dead replica fail
+// a node counts as dead after 30 s: Kubernetes' default is 50, and calls to the dead replica fail sooner
 const { cluster, replicas } = await installed('strict', { nodeLifecycle: 30 });
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 await cluster.kubectl(['-n', 'shop', 'apply', '-f', '-'], { input: [deployment('web')] });
@@ -54,10 +54,10 @@ const heartbeats = setInterval(() => {
 }, 5000);
 after(() => clearInterval(heartbeats));
 
-/** How many seconds a step may take: 35, and more on a busy machine. */
+/** How many seconds the test waits for a step, which takes 35 s, or longer on a busy machine. */
 const patience = 150;
 
-/** How many calls run at the same time before the death: the API server keeps a connection for each, for 90 s. */
+/** How many calls run at the same time before the death, so that the API server has as many connections for 90 s. */
 const atOnce = 8;
 for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length: atOnce }, create));
 

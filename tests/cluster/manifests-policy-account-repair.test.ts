@@ -145,7 +145,7 @@ suite('a pod may be deleted', () => {
   }
 });
 
-suite('the token deletes no pod', () => {
+suite('the service account may not delete a pod', () => {
   for (const [what, options] of Object.entries<FailedPod>({
     'whose proof passed': proof(0),
     'whose proof passed after it had failed': proof(0, 95, 1),
@@ -165,7 +165,7 @@ suite('the token deletes no pod', () => {
       ...witness(false),
       status: { state: running, started: false, ready: false },
     },
-    'whose sidecar is another one': witness(false, { container: 'proxy' }),
+    'whose unready sidecar is not ours': witness(false, { container: 'proxy' }),
     'that has no controller': { owner: '' },
     'that a kubelet owns': { owner: 'v1 Node' },
     'without our label': { labels: {} },
@@ -204,7 +204,7 @@ suite('a pod may be released', () => {
   const ofJob = (more: FailedPod = {}): Promise<Stored> =>
     failed({ owner: 'batch/v1 Job', labels: { [profileLabel]: 'cilium', a: 'b', ...jobLabels }, ...more });
 
-  test('from its Job by its labels, and then deleted even if it passes', async () => {
+  test("by removing its Job's labels, and then deleted even if it passes", async () => {
     const { metadata } = await ofJob();
     const released = await api.patch<Stored>(`${pods}/${metadata.name}`, release);
     assert.deepEqual(released.metadata.labels, { [profileLabel]: 'cilium', a: 'b' });

@@ -70,9 +70,9 @@ for (const { name, golden } of cases) {
     assert.match(asItLeft.said, expected);
     if (asItLeft.stored !== undefined) {
       const again = answerTo(asItLeft.stored, contextOf(golden), request);
-      assert.deepEqual(again.patch, [], 'it is patched again as the API server stores it');
+      assert.deepEqual(again.patch, [], 'the stored pod is patched again');
     }
-    // a pod of a DaemonSet in a user's own profile passes the policy only with the annotation that cni-gate adds
+    // the policy knows only the built-in profiles' DaemonSets; pods of others pass it only with cni-gate's annotation
     const leftAlone =
       reason === 'network-daemonset'
         ? isOfBuiltIn(where, pod)

@@ -86,7 +86,7 @@ test('while cni-gate is down, no pod is created in a namespace that opted in', a
   await tryPod(cluster, 'plain', pod('late'));
 });
 
-test('without its registration, the policy refuses the pod', async () => {
+test("without cni-gate's mutating webhook, the policy refuses the pod", async () => {
   await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', 'cni-gate']);
   // the API server still calls the webhook for a moment
   await eventually(() =>

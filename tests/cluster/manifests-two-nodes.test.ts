@@ -30,7 +30,7 @@ async function nodes(): Promise<(string | undefined)[]> {
 test('two nodes have one replica each', () =>
   eventually(async () => assert.deepEqual(await nodes(), ['n1', 'n2'])));
 
-test('a rolling restart keeps one replica on each', async () => {
+test('a rolling restart keeps one replica on each node', async () => {
   await restart();
   assert.deepEqual(await nodes(), ['n1', 'n2']);
 });

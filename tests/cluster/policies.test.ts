@@ -31,7 +31,7 @@ import { makeNamespace } from './installed/working.ts';
 
 /*
  * With the MutatingAdmissionPolicy alone, the API server stores the same pods as with the webhook alone, unless the
- * policy leaves a pod to the webhook. It also checks the patches of the webhook, and the function `qosClass`, on which
+ * policy leaves a pod to the webhook. The tests also check the webhook's patches, and the function `qosClass`, on which
  * unit tests rely.
  */
 

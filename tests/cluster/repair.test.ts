@@ -166,7 +166,7 @@ test('after a boot, the failed pod of a StatefulSet with the lowest ordinal is r
   });
   assert.deepEqual(deleted('ordered'), []);
   for (const ordinal of [0, 2]) await becomes(ordinal, 95);
-  // a pod that waits for a lower ordinal would wait for a minute, which is longer than these 40 s
+  // if repair deleted ordinal 1 first, it would wait a minute for the replacement, which cannot start before ordinal 0
   await placed('ordered', 3, uidsOf(first), 40);
   await eventually(async () => {
     const names = [...kubelet.seen.values()].map(({ metadata }) => metadata.name);
@@ -284,7 +284,7 @@ test('if a new node never gets its plugin, a Deployment of 20 pods runs on anoth
 });
 
 test('if the leader is killed while it repairs 50 pods, the next one continues, and no pod is deleted twice', async (t) => {
-  // without budgets, because a new leader counts all pods that were created in the last minute, here by the test
+  // raises the budgets: with the defaults, 30 of the 50 pods could be deleted at once, and then one a second
   await configure(`mode: recreate, ${noBudgets}`, 'recreate');
   kubelet.fate = () => undefined;
   await apply(ourWorkload('Deployment', 'many', 50));

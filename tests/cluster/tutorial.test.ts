@@ -58,7 +58,7 @@ const mark = '== the next step';
 const normal = (line: string): string =>
   line
     .replace(/\b(web|cilium)(-[a-z0-9]{1,10})?-[a-z0-9]{5}\b/g, '$1-POD')
-    .replace(/ \d+s(?= )/g, ' AGE')
+    .replace(/ \d+s(?= |$)/g, ' AGE')
     .replace(/ +/g, ' ')
     .trimEnd();
 

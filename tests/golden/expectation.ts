@@ -50,9 +50,9 @@ function withPlaceholders<T>(value: T): T {
 
 /**
  * A value of a patch in which injected values are abbreviated. Of the init container, its checks remain, and the fields
- * that differ from those in `injected.yaml`. A field that the container lacks is null. If a variable has the same value
- * as in that file, only its name remains. Different containers never have the same short form, and no other value of a
- * pod has `checks`. The volume of that file becomes `injected: volume`.
+ * that differ from `container` in `injected.yaml`: see {@link difference}. If a variable has the same value as in that
+ * file, only its name remains. Different containers never have the same short form, and no other value of a pod has
+ * `checks`. The volume of that file becomes `injected: volume`.
  */
 function abbreviated(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(abbreviated);
@@ -70,7 +70,7 @@ function abbreviated(value: unknown): unknown {
 const nameOrVariable = (variable: Fields): unknown =>
   ordinary.variables.some((usual) => same(usual, variable)) ? variable.name : variable;
 
-/** The fields of `actual` that differ from those of `base`, and null for fields that only `base` has. */
+/** The fields of `actual` that differ from `base`: `usual` stands for the file's usual value, null for no value. */
 function difference(actual: Fields, base: Fields): Fields {
   const result: Fields = {};
   for (const key of new Set([...Object.keys(base), ...Object.keys(actual)])) {

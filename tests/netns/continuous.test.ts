@@ -43,7 +43,7 @@ const wayPod: PodSpecimen = { profile: 'way.seen' };
 interface Later {
   what: string;
   pod: PodSpecimen;
-  /** Before the first proof, and after it. */
+  /** Steps before the first proof, and steps after it. */
   before?: Step[];
   after?: Step[];
   breaks: Step;
@@ -143,7 +143,7 @@ const laterForms: Later[] = [
   },
 ];
 
-describe('the later form of each check: the port closes, and opens again', { concurrency: 5 }, () => {
+describe('each check closes the port when it fails, and opens it again', { concurrency: 5 }, () => {
   for (const { what, pod, before = [], after = [], breaks, mends, reason, continuous, from } of laterForms) {
     test(what, async () => {
       await using sandbox = await Sandbox.make({ families: 'ipv4', gateway: 'by-link-route' });
@@ -194,7 +194,7 @@ describe('the program', { concurrency: 3 }, () => {
     assert.doesNotMatch(log, /^verdict/m);
   });
 
-  test('the way to the node: the probe tests it, so rechecks leave it out, because the node limits its answers', async () => {
+  test('rechecks leave out the round trip, which the node limits; the probe tests the way to the node', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     const running = await startWatched(sandbox, wayPod);
     const dial = {
@@ -226,7 +226,7 @@ describe('the program', { concurrency: 3 }, () => {
       await using sandbox = await Sandbox.make({ families: 'ipv4', gateway: 'by-link-route' });
       const running = await startWatched(sandbox, wayPod, { ...everySecond, interval: '5s' });
       const before = { log: running.log(), message: running.termination() };
-      // a recheck that fails is retried for a fifth of the interval
+      // makes the recheck fail, because a failing recheck is retried for a fifth of the interval
       if (when === 'during a recheck') await exchangeAddress(sandbox);
       await until(running, () => isRechecking(running) === (when !== 'at rest'), when);
       const start = performance.now();

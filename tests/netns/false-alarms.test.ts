@@ -78,7 +78,7 @@ const dropFirst = (hook: string, only: string, time: string): string => `table i
   }
 }`;
 
-/** Longer than an interval of 2 s, and so short that the commands that begin and end it may take a second. */
+/** Milliseconds: longer than an interval of 2 s, and shorter than two even if the commands around it take a second. */
 const outage = 2200;
 
 interface Disturbance {

@@ -82,7 +82,7 @@ test(`${count} simultaneous validators, with a policy that is enforced 3 s late:
   const counter = await node.exec('node', 'nft', ['list', 'counter', 'inet', 'agent', 'asked']);
   const dials = Number(/packets (\d+)/.exec(counter)?.[1]) / count;
   t.diagnostic(`${saidOf(seconds)}; ${dials.toFixed(1)} packets a pod`);
-  // at most three dials a second before the policy, and four dials afterwards, each with a retransmission
+  // three dials a second at most before the policy is enforced; then four, each with a retransmission
   const longest = seconds.at(-1) ?? 99;
   assert.ok(longest <= 10 && dials <= 3 * longest + 8, `${dials} packets a pod, ${seconds}`);
 });

@@ -88,14 +88,14 @@ describe('a policy in each state, for both families', { concurrency: 4 }, () => 
     ['a policy that drops the allowed target too', 'meta l4proto tcp drop', noAnswer],
     ['a policy that rejects the allowed target too', 'tcp dport { 443, 53 } reject', noAnswer],
     ['only the allowed target is dropped', 'tcp dport 53 drop', 'policy-not-in-force'],
-    // four dials a second, of which one passes: a dropped packet is no policy
+    // of the four dials in a second, one passes: lost packets are no policy
     [
       'a policy that drops three packets of four',
       'tcp dport 443 tcp flags syn / syn,ack numgen inc mod 4 != 0 drop',
       'policy-not-in-force',
     ],
-    // One packet a second is not tested: it blocks all packets for a second, so the check may pass (in 3 of 12 runs
-    // with the default burst of 5 packets).
+    // A limit of one packet a second is not tested: it can drop all packets of a second, and then the check passes, as
+    // in 3 of 12 runs with the default burst of 5 packets.
     [
       'a policy that drops all but two packets a second',
       'tcp dport 443 tcp flags syn / syn,ack limit rate over 2/second burst 1 packets drop',

@@ -78,13 +78,13 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
   ['no JSON', { environment: { [env.checks]: '[{\u0007\ud83d\ude00' } }, 64, /is not JSON: it begins with/],
   ['a value that is not a list', { environment: { [env.checks]: '"text"' } }, 64, /is not a list of checks/],
   [
-    'nested deeper than an engine reads',
+    'JSON nested deeper than a JavaScript engine parses',
     { environment: { [env.checks]: '['.repeat(longest) } },
     64,
     /is not/,
   ],
   [
-    'a key of every object',
+    'a check with the name of a property that every JavaScript object has',
     { environment: { [env.checks]: '[{"profile":"a","__proto__":{"timeout":"1s"}}]' } },
     64,
     /unknown check __proto__/,
@@ -104,13 +104,13 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
   ['a failure', { environment: { ...checks(interfaces('100ms')), ...missing } }, 95, /interface-missing/],
   ['a check that cannot be made', { environment: checks(wrongUser) }, 69, /verdict: not-possible \(69\)/],
   [
-    'both, where the failure takes precedence',
+    'a failure, and a check that cannot be made: the failure takes precedence',
     { environment: { ...checks(wrongUser, interfaces('100ms')), ...missing } },
     95,
     /wrong-user/,
   ],
   [
-    'a failure that is only reported',
+    'a check that cannot be made, in warn mode',
     { environment: { ...checks(wrongUser), [env.mode]: 'warn' } },
     0,
     /wrong-user[\s\S]*verdict: not-possible \(69\)[\s\S]*proof\.mode is warn/,
@@ -123,7 +123,7 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
     /^a\\u000a\\u000d\\u001b\[2K\\u2028verdict: passed[^\p{Cc}\p{Zl}]*\nverdict: failed [^\p{Cc}\p{Zl}]*\n$/u,
   ],
   [
-    'a list with such a network, which Kubernetes cannot have',
+    'a network with such a name, which Kubernetes does not allow',
     {
       environment: {
         ...checks(interfaces('100ms')),
@@ -146,13 +146,13 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
     /^multus: .*networks-unreadable.{0,800}\nverdict: not-possible \(69\) after 0\.\d+ s.{0,200}\n$/,
   ],
   ['a port without a listener', { environment: checks(reach('127.0.0.1')) }, 95, /connect-refused/],
-  ['the same by a name', { environment: checks(reach('localhost')) }, 95, /connect-refused/],
-  ['the same by a name in upper case', { environment: checks(reach('LOCALHOST')) }, 95, /connect-refused/],
-  ['a name that is none', { environment: checks(reach('a b')) }, 95, /name-unknown/],
+  ['no listener, by a name', { environment: checks(reach('localhost')) }, 95, /connect-refused/],
+  ['no listener, by a name in capitals', { environment: checks(reach('LOCALHOST')) }, 95, /connect-refused/],
+  ['a host with a blank', { environment: checks(reach('a b')) }, 95, /name-unknown/],
   ['a termination log in no folder', unwritable('/no/such/folder'), 0, /passed/, /cannot write .* ENOENT/],
   ['a termination log that is a folder', unwritable('/proc'), 0, /passed/, /cannot write .* EISDIR/],
-  ['one below a file', unwritable('/proc/version/log'), 0, /passed/, /cannot write .* ENOTDIR/],
-  ['one on a full disk', unwritable('/dev/full'), 0, /passed/, /cannot write .* ENOSPC/],
+  ['a termination log below a file', unwritable('/proc/version/log'), 0, /passed/, /cannot write .* ENOTDIR/],
+  ['a termination log on a full disk', unwritable('/dev/full'), 0, /passed/, /cannot write .* ENOSPC/],
 ];
 
 describe('the program', { concurrency: 2 }, () => {

@@ -55,7 +55,7 @@ async function isClosed(port: number): Promise<boolean> {
 const commandOf = ({ pid }: ChildProcess): string[] =>
   readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(1, -1);
 
-test('it accepts and closes connections at each listener, before and after it has become another program', async () => {
+test('the program at rest accepts and closes connections at each listener, before and after a recheck', async () => {
   const [one, other] = [await listener(), await listener()];
   const next = ['recheck', '0', '3', '4'];
   const child = await resting([one.fd, other.fd], '3,4', 1500, next);
@@ -66,13 +66,13 @@ test('it accepts and closes connections at each listener, before and after it ha
   assert.deepEqual(atFirst, ['wait-for-signal', '3,4', '1500', ...next]);
   for (let count = 0; count < 3; count++)
     for (const { port } of [one, other]) assert.ok(await isClosed(port), `${port}`);
-  assert.deepEqual(commandOf(child), atFirst, 'it still rests');
+  assert.deepEqual(commandOf(child), atFirst, 'a recheck began too early');
   await sleep(2000);
   const [wait, fds, time, ...after] = commandOf(child);
   assert.deepEqual([wait, fds, after], ['wait-for-signal', '3,4', ['recheck', '1', '3', '4']]);
   assert.ok(Number(time) > 3_590_000 && Number(time) < 3_600_000, time);
   for (const { port } of [one, other]) assert.ok(await isClosed(port), `${port}`);
-  assert.deepEqual(open(), before, 'no descriptor is left open');
+  assert.deepEqual(open(), before, 'the open descriptors changed');
   child.kill();
   assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
@@ -93,7 +93,7 @@ test('a log that nobody reads stops neither a recheck nor the end', async () => 
   rmSync(pipe);
 });
 
-test('it rests for the whole time, and not longer', async () => {
+test('the program rests for the whole time, and not longer', async () => {
   const start = performance.now();
   const child = spawn(validator, ['wait-for-signal', '', '700', 'not-a-command'], {
     stdio: ['ignore', 'pipe', 'inherit'],

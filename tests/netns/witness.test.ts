@@ -77,7 +77,7 @@ describe('the witness, compared with the truth', { concurrency: 9 }, () => {
     assert.equal(code, 0, log);
   });
 
-  test('only the mesh has failed where its rule is missing', async () => {
+  test("if the mesh's rule is missing, only the check of the mesh's profile fails", async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     await write(linkerd())(sandbox);
     await flushInbound(sandbox);
@@ -193,7 +193,7 @@ async function atRest(running: RunningProof): Promise<void> {
   });
   const commandLine = (): string => readFileSync(`/proc/${running.pid()}/cmdline`, 'utf8');
   while (!ended && !commandLine().includes('wait-for-signal')) await sleep(20);
-  assert.equal(ended, false, 'it ended');
+  assert.equal(ended, false, 'the validator ended');
 }
 
 function portOf(pod: PodSpecimen): number {

@@ -168,13 +168,13 @@ test('a killed validator is restarted, and the pod is neither lost nor recreated
 });
 
 test('with onFailure: recreate, repair recreates the lost pod and no other', async (t) => {
-  // if this pod's validator was killed before, the server waits a minute until the pod is lost
   await useOnFailure('recreate', 'recreate');
   const { pod, others } = await choose();
   const start = performance.now();
   await faults["the plugin's rules are flushed"]?.(pod);
   await left(pod, longest);
   const gone = seconds(start);
+  // repair waits for a minute, because an agent's restart may restore the network
   await eventually(async () => {
     const now = await ready();
     assert.equal(now.size, replicas);

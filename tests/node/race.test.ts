@@ -72,7 +72,7 @@ test('the failed pod stays held in its sandbox, and kubectl shows what the guide
   assert.deepEqual(linesNotPrinted(printed.join('\n')), [], printed.join('\n'));
 });
 
-test('after a user deletes it, its replacement works', async () => {
+test('after a user deletes the failed pod, its replacement works', async () => {
   assert.equal(await whoAnswers(await shop.remake()), 'the proxy');
 });
 

@@ -33,7 +33,7 @@ const frozen = 60;
 
 const evidences = ['ready', 'proof'] as const;
 type Evidence = (typeof evidences)[number];
-/** Twice the default, because boots follow within a minute, and a new leader also counts deletions by the test. */
+/** Twice the defaults: two boots can be less than a minute apart, and repair may delete all pods after each of them. */
 const budgets = { perNodePerMinute: 120, perOwnerPerMinute: 120, perMinute: 240 };
 const settings = (evidence: Evidence, mode: 'off' | 'recreate'): object => ({
   gate: { evidence },

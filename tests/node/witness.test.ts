@@ -49,7 +49,7 @@ const pods = (namespace: string): Promise<FullPod[]> =>
 const validatorOf = ({ status }: Pod) =>
   status.initContainerStatuses?.find(({ name }) => name === validatorContainer);
 
-test('a Deployment, a StatefulSet, a DaemonSet and a pod in a mesh', async (t) => {
+test('pods of a Deployment, a StatefulSet and a DaemonSet, and a single pod, pass in a mesh', async (t) => {
   const of = { namespace: 'mesh', spec: meshed };
   await cluster.apply(
     workload('Deployment', 'deployment', of),

@@ -11,7 +11,7 @@ import { meshedNode } from './harness/installed.ts';
 
 /** `gate.maxHold`, in seconds. */
 const maxHold = 30;
-/** Seconds on top of `maxHold`: the scheduler retries after at most 10 s, and a busy machine binds slowly. */
+/** Seconds on top of `maxHold`: the scheduler retries after at most 11 s, and a busy machine binds slowly. */
 const slack = 20;
 /** How often other pods are created, how many seconds pass before each time, and how many are created each time. */
 const [rounds, quiet, others] = [4, 45, 10];

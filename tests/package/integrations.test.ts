@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
@@ -10,7 +10,7 @@ import { version } from '../../webhook/lib/version.ts';
 import { labelled, namespaceOf, pod } from '../review/support.ts';
 import { folderWith } from '../support/folder.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
-import { runAction, runComponent } from './runners.ts';
+import { bash, runAction } from './runners.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -114,31 +114,21 @@ suite('GitHub action', () => {
   });
 });
 
-suite('GitLab component', () => {
-  test('a job: log, Code Quality and JUnit reports, and the exit code of the review', (t) => {
-    const folder = folderWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
-    // git really clones this checkout, but `npm ci` is replaced: it links what the action's test has installed
-    const source = folderWith(t, {});
-    const committed =
-      'cp -r "$0"/{integrations,package.json} . && git init -q -b main && git add . && git -c user.name=a -c user.email=a commit -qm a';
-    run('bash', ['-c', committed, checkout], source);
-    const npm = join(source, '.git/npm');
-    writeFileSync(
-      npm,
-      '#!/bin/sh\n[ "$1 $2" = "ci --prefix" ] && ln -s "$CHECKOUT"/node_modules "$CHECKOUT"/dist "$3"\n',
-    );
-    chmodSync(npm, 0o755);
-    const { status, log, reports } = runComponent(join(checkout, 'templates/review.yml'), {
-      project: folder,
-      inputs: { files: 'deploy', repository: source },
-      env: { CHECKOUT: checkout, PATH: `${dirname(npm)}${delimiter}${process.env.PATH}` },
-    });
-    assert.equal(status, 1, log);
-    assert.match(log, /^injected Pod shop\/good /m);
-    const [violation] = JSON.parse(readFileSync(join(folder, reports.codequality ?? ''), 'utf8'));
-    assert.deepEqual(violation.location.path, 'deploy/bad.yaml');
-    assert.match(readFileSync(join(folder, reports.junit ?? ''), 'utf8'), /<testsuites /);
-  });
+test("the guide's job for GitLab: a Code Quality report, and the exit code of the review", (t) => {
+  const folder = folderWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
+  const guide = readFileSync(join(checkout, 'docs/guides/review.md'), 'utf8');
+  const [, job = ''] = /```yaml\n(cni-gate-review:\n.*?)```/s.exec(guide) ?? [];
+  const { script, artifacts } = parse(job)['cni-gate-review'];
+  // git and npm are replaced: they link what the action's test has installed
+  const bin = folderWith(t, {});
+  writeFileSync(join(bin, 'git'), '#!/bin/sh\n[ "$1" = clone ] && ln -s "$CHECKOUT" .cni-gate\n');
+  writeFileSync(join(bin, 'npm'), '#!/bin/sh\n[ "$1 $2 $3" = "ci --prefix .cni-gate" ]\n');
+  for (const name of ['git', 'npm']) chmodSync(join(bin, name), 0o755);
+  const PATH = `${bin}${delimiter}${process.env.PATH}`;
+  const { status, log } = bash(script.join('\n'), folder, { CHECKOUT: checkout, PATH });
+  assert.equal(status, 1, log);
+  const [violation] = JSON.parse(readFileSync(join(folder, artifacts.reports.codequality), 'utf8'));
+  assert.equal(violation.location.path, 'deploy/bad.yaml');
 });
 
 test('pre-commit hook: installed as pre-commit installs hooks of Node, with its entry and arguments', (t) => {

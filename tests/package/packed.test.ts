@@ -63,5 +63,5 @@ test('the packed file runs where it is installed, without the checkout', async (
   const large = recorded('pod-ad-hoc');
   large.request.object.metadata.annotations = { large: 'x'.repeat(2 * serverLimits.smallBody) };
   const answer = await server.call(large);
-  assert.equal(patchOf(JSON.parse(answer.body).response)[0]?.path, '/spec/initContainers', 'its thread runs');
+  assert.equal(patchOf(JSON.parse(answer.body).response)[0]?.path, '/spec/initContainers', 'no thread runs');
 });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 
 /** The result of a script. The log is standard output and error, as a runner shows them. */
 interface Ended {
@@ -10,7 +10,8 @@ interface Ended {
   log: string;
 }
 
-function bash(script: string, cwd: string, env: NodeJS.ProcessEnv): Ended {
+/** Runs a script as the runners do. */
+export function bash(script: string, cwd: string, env: NodeJS.ProcessEnv): Ended {
   const { status, stdout, stderr } = spawnSync('bash', ['-eo', 'pipefail', '-c', script], {
     cwd,
     encoding: 'utf8',
@@ -68,19 +69,4 @@ export function runAction(
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** Runs the only job of a GitLab component as a runner does (CI/CD YAML syntax reference). */
-export function runComponent(
-  file: string,
-  { project, inputs, env }: { project: string; inputs: Inputs; env: NodeJS.ProcessEnv },
-): Ended & { reports: Record<string, string> } {
-  const [head, body] = parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS());
-  const values = withDefaults(head.spec.inputs, inputs);
-  const filled = JSON.stringify(body).replace(/\$\[\[ inputs\.([\w-]+) \]\]/g, (_, name: string) =>
-    JSON.stringify(values[name]).slice(1, -1),
-  );
-  const { variables, script, artifacts } = JSON.parse(filled)['cni-gate-review'];
-  const ended = bash(script.join('\n'), project, { CI_PROJECT_DIR: project, ...env, ...variables });
-  return { ...ended, reports: artifacts.reports };
 }

@@ -27,11 +27,6 @@ const counted = async (server: TestServer): Promise<number> =>
   );
 
 for (const [name, request, answer] of [
-  [
-    'a path that is not a URL',
-    'POST /% HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}',
-    /^HTTP\/1.1 400 [^{]*\{"code":"CNI_GATE_HTTP","message":"expected a path such as \/mutate, got \/%, which is no URL"\}$/,
-  ],
   ['something other than HTTP', 'hello\r\n\r\n', /^HTTP\/1.1 400 /],
   [
     'two lengths',

@@ -161,9 +161,9 @@ export const refused: readonly Refused[] = [
   ...because(/is not as cni-gate writes it/, {
     'the annotation is not JSON': status(() => 'yes'),
     'the annotation continues after the checks': status((text) => text.replace(/}$/, ',"a":1}')),
-    'the annotation ends as without checks': status((text) => text.replace(/}$/, ',"checks":[]}')),
-    'text that ends as without checks': status(() => 'x"checks":[]}'),
-    'a profile of the annotation is not that of the label': endOfStatus(
+    'the annotation also has empty checks': status((text) => text.replace(/}$/, ',"checks":[]}')),
+    'a text that ends in empty checks': status(() => 'x"checks":[]}'),
+    'the annotation has another profile than the label': endOfStatus(
       '"profiles":["aws-vpc-cni"],"checks":["address","gateway","roundTrip","interfaces"]',
     ),
     'the label is gone': ({ metadata }) => Reflect.deleteProperty(metadata.labels ?? {}, profileLabel),
@@ -171,7 +171,7 @@ export const refused: readonly Refused[] = [
   ...because(/names no checks/, { 'no checks are named': endOfStatus('"profiles":[],"checks":[]') }),
   ...because(/is "migrate", not/, {
     'the init container is gone': ({ spec }) => spec.initContainers?.shift(),
-    'another one is before it': ({ spec }) => spec.initContainers?.reverse(),
+    'another init container is before it': ({ spec }) => spec.initContainers?.reverse(),
   }),
   ...because(/is missing, not/, {
     'all init containers are gone': ({ spec }) => delete spec.initContainers,
@@ -187,7 +187,7 @@ export const refused: readonly Refused[] = [
     'other arguments': sets({ args: ['--version'] }),
     'no arguments': without('args'),
     'another folder': sets({ workingDir: '/tmp' }),
-    'a sidecar of it': sets({ restartPolicy: 'Always' }),
+    'it becomes a sidecar': sets({ restartPolicy: 'Always' }),
     'variables from elsewhere': sets({ envFrom: [{ secretRef: { name: 'x' } }] }),
     'a port of the node': sets({ ports: [{ containerPort: 80, hostPort: 80 }] }),
     'a disk of the node': sets({ volumeDevices: [{ name: 'disk', devicePath: '/dev/disk' }] }),
@@ -211,7 +211,7 @@ export const refused: readonly Refused[] = [
     'no time-out': checks((text) => text.replace('"timeout":"10s"', '')),
   }),
   ...because(otherVariables, {
-    'a mode that is not recorded': adds(env.mode, 'warn'),
+    'a mode that the annotation does not record': adds(env.mode, 'warn'),
     'addresses of another field': takesFrom(env.podIPs, 'status.hostIPs'),
     'addresses of the node from another field': takesFrom(env.nodeIPs, 'status.podIPs'),
     'networks of another annotation': takesFrom(env.networks, "metadata.annotations['x']"),
@@ -227,9 +227,9 @@ export const refused: readonly Refused[] = [
   ...because(/has more rights/, {
     'no seccomp profile': rights({ seccompProfile: { type: 'Unconfined' } }),
     root: rights({ runAsNonRoot: false, runAsUser: 0 }),
-    'a root that can be written': rights({ readOnlyRootFilesystem: false }),
+    'a writable root file system': rights({ readOnlyRootFilesystem: false }),
     privileges: rights({ privileged: true, allowPrivilegeEscalation: true }),
-    'a way to privileges': rights({ allowPrivilegeEscalation: true }),
+    'privilege escalation is allowed': rights({ allowPrivilegeEscalation: true }),
     'a capability': rights({ capabilities: { drop: ['ALL'], add: ['NET_ADMIN'] } }),
     'no capability dropped': rights({ capabilities: null }),
     'a mask of /proc is removed': (pod, it) => {
@@ -252,7 +252,7 @@ const probe = (fields: object): Change => {
 /** Changes that the policy refuses in a pod whose witness is the kubelet. */
 export const refusedWithWitness: readonly Refused[] = [
   ...because(otherWay, {
-    'no sidecar of it': (_, it) =>
+    'it is no longer a sidecar': (_, it) =>
       ['restartPolicy', 'startupProbe'].map((key) => Reflect.deleteProperty(it, key)),
     'a readiness probe': sets({ readinessProbe: { tcpSocket: { port: 80 } } }),
   }),
@@ -289,7 +289,7 @@ export const refusedWithRechecks: readonly Refused[] = [
     'readiness once an hour': readiness({ periodSeconds: 3600 }),
     'readiness that waits longer': readiness({ timeoutSeconds: 2 }),
     'readiness only after a second success': readiness({ successThreshold: 2 }),
-    'readiness that ends later': readiness({ failureThreshold: 4 }),
+    'unready only after a fourth failure': readiness({ failureThreshold: 4 }),
     'another interval': settings((text) => text.replace('2m', '1m')),
     'a setting that rechecks do not have': settings((text) => text.replace('}', ',"x":1}')),
     'two ports': settings((text) => text.replace('41,', '41,"port":1,')),

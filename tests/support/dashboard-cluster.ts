@@ -2,16 +2,16 @@ import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/core/
 import { Readiness } from '../../webhook/core/networks/readiness.ts';
 import { type Dashboard, dashboardOf } from '../../webhook/report/dashboard/data.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../unit/core/networks/objects.ts';
-import { allRegistered, configured, daemonSet, found } from '../unit/report/objects.ts';
+import { configured, daemonSet, found } from '../unit/report/objects.ts';
 import { troubled } from '../unit/report/troubled.ts';
 
 const networks = ['linkerd', 'cilium', 'multus'];
 const configuration = configured({
-  profiles: [{ name: 'mesh', daemonSets: networks.map((name) => ({ namespace: 'net', name })) }],
+  profiles: networks.map((name) => ({ name, daemonSets: [{ namespace: 'net', name }] })),
 });
 const pools = ['general', 'general-spot', 'gpu', 'ingress', 'batch'];
 
-export const nodeName = (index: number): string =>
+const nodeName = (index: number): string =>
   `ip-10-${Math.floor(index / 250) + 20}-${index % 250}-17.eu-west-1`;
 
 /** The states of a network's agent on the nodes where something is wrong with it; `absent` if there is no agent. */
@@ -36,8 +36,7 @@ export function dashboardOfNodes(count: number): Dashboard {
       readiness.setAgent(toAgentFacts(agent));
     }
   }
-  const namespaces = found([{ name: 'shop', profile: 'mesh' }]);
+  const namespaces = found([{ name: 'shop', profile: networks.join('.') }]);
   const daemonSets = found(networks.map((name) => daemonSet('net', name)));
-  const seen = { configuration, readiness, namespaces, daemonSets, registered: allRegistered };
-  return dashboardOf({ ...troubled(), ...seen }, now);
+  return dashboardOf(troubled({ configuration, readiness: found(readiness), namespaces, daemonSets }));
 }

@@ -47,7 +47,7 @@ export const agentWith = (tolerations: number): object => {
   return { metadata, spec: { ...spec, selector: { matchLabels: { app: 'agent' } } } };
 };
 
-/** Given instead of a path to name the lists and watches that select only pods that are bound to nodes, or to one. */
+/** The key, instead of the path, of lists and watches that select only the pods on nodes, or on a single node. */
 export const podsOnNodes = '/api/v1/pods on nodes';
 
 /** Whether a path is that of a collection; the path of a single object ends with its name. */

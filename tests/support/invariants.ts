@@ -98,7 +98,7 @@ function assertLeast(pod: Pod, patch: Operation[]): void {
   for (const operation of patch) {
     if (operation.op === 'replace') {
       const value: unknown = jsonpatch.getValueByPointer(current, operation.path);
-      assert.ok(!isDeepStrictEqual(value, operation.value), `${operation.path} was so before`);
+      assert.ok(!isDeepStrictEqual(value, operation.value), `${operation.path} had this value before`);
     }
     if (operation.op === 'move') assert.notEqual(operation.from, operation.path);
     const next = patched(current, [operation]);

@@ -27,7 +27,7 @@ export function assertUntouched(before: Pod, after: Pod): void {
   for (const key of excludedPorts) {
     const [old, all] = [portsOf(before, key), portsOf(after, key)];
     assertPrefix(old, all);
-    // a pod without a list gets that of its namespace
+    // a pod without a list gets a copy of its namespace's list
     assert.ok(old.length === 0 || all.length <= old.length + 1, key);
   }
   assertPrefix(then.spec.imagePullSecrets ?? [], now.spec.imagePullSecrets ?? []);

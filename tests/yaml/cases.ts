@@ -73,7 +73,7 @@ export const cases: Record<string, string> = {
   literal: 'a: |\n  one\n  two\n\n\nb: 1\n',
   folded: 'a: >\n  one\n  two\n\n  three\n    four\n  five\nb: 1\n',
   'strip and keep': 'a: |-\n  one\n\nb: |+\n  two\n\nc: >-\n  x\n\nd: >+\n  y\n\n',
-  'indentation said': 'a: |2\n   one\n  two\nb: |1-\n  x\nc: |-1\n  y\n',
+  'indentation indicators': 'a: |2\n   one\n  two\nb: |1-\n  x\nc: |-1\n  y\n',
   'first lines blank': 'a: |\n\n\n  one\n',
   'comment behind the header': 'a: | # one\n  two\n',
   'empty literal': 'a: |\nb: 1\n',
@@ -130,7 +130,7 @@ export const cases: Record<string, string> = {
 
 /** Texts that `review` and kubectl read differently, or that only one of them accepts, with the reason. */
 export const deliberate: Record<string, [why: string, text: string]> = {
-  'merge behind': ['a key beside it counts, wherever it is', 'x: &x {a: 1, b: 2}\ny:\n  b: 3\n  <<: *x\n'],
+  'merge key last': ['a key beside it counts, wherever it is', 'x: &x {a: 1, b: 2}\ny:\n  b: 3\n  <<: *x\n'],
   'comment right behind a comma': ['each version of YAML requires a space', 'a: [1,#x\n2]\n'],
   'a colon before a brace': ['it looks like a key, and is a text in kubectl', 'a: {b:1, "c":2, d:}\n'],
   'brackets right behind a key': ['kubectl refuses it', 'a: {b:[ ]}\nc: {d:{e: f}}\n'],

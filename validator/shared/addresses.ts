@@ -61,7 +61,8 @@ export function isIn({ family, hex }: Address, subnet: string): boolean {
 }
 
 function hexOfIPv4(text: string): string | undefined {
-  if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(text)) return undefined;
+  // a leading zero would mean octal digits to some programs, and the host refuses it
+  if (!/^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/.test(text)) return undefined;
   const bytes = text.split('.').map(Number);
   return bytes.every((byte) => byte <= 255) ? bytes.map((byte) => toHex(byte, 2)).join('') : undefined;
 }

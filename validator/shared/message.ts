@@ -49,7 +49,7 @@ export type LaterMessage = Pick<TerminationMessage, 'sandbox' | 'problem'>;
 const longest = 65_536;
 
 export type ReadMessage = Pick<TerminationMessage, 'wayNotShown' | 'problem' | 'checks'> & {
-  /** NaN if the message has a code that is no number. */
+  /** NaN if the message has a code that is not a number. */
   code?: number;
 };
 

@@ -88,8 +88,9 @@ function unfitHosts(setting: 'blocked' | 'allowed', targets: string[], others: s
   return targets.flatMap((target, place) => {
     const parsed = parseHostPort(target);
     const faults = [
-      ...(parsed === undefined ? ['is no host and port'] : []),
+      ...(parsed === undefined || isWrong(parsed.host) ? ['is no host and port'] : []),
       ...(parsed && staysOnLo(parsed.host) ? ['never leaves the pod: no policy applies'] : []),
+      ...(parsed && isNoServer(parsed.host) ? [noServer] : []),
       ...(others.includes(target) ? ['is blocked and allowed'] : []),
     ];
     return faults.map((fault) => ({ setting, place, text: `"${target}" ${fault}` }));
@@ -98,16 +99,33 @@ function unfitHosts(setting: 'blocked' | 'allowed', targets: string[], others: s
 
 function faultOf(target: string, direction: Direction, ports: number[]): string | undefined {
   const parsed = parseTarget(target);
-  if (parsed === undefined) return 'is no address and port';
+  if (parsed === undefined || isWrong(parsed.host)) return 'is no address and port';
+  if (isNoServer(parsed.host)) return noServer;
   if (ports.includes(parsed.port))
     return 'has a port that is listened on: it may be reached without the rule';
   if (direction === 'inbound' || !staysOnLo(parsed.host)) return undefined;
   return 'never leaves the pod: an outbound rule has nothing to do with it';
 }
 
+/**
+ * Whether a host looks like an address of a family and is none: also 10.1, which resolvers would complete
+ * (inet_aton(3)), and an IPv4 address mapped into IPv6.
+ */
+const isWrong = (host: string): boolean =>
+  /:|(^|\.)(\d+|0x[\da-f]*)$/i.test(host) &&
+  parseAddress(host)?.family !== (host.includes(':') ? 'IPv6' : 'IPv4');
+
+const noServer = 'is multicast, broadcast or link-local IPv6, where no connect succeeds';
+
+/** Whether no TCP connect to an address succeeds, because it is no single host's or needs an interface. */
+function isNoServer(host: string): boolean {
+  const { family, hex = '' } = parseAddress(host) ?? {};
+  return family === 'IPv4' ? /^(e|f{8})/.test(hex) : /^(ff|fe[89ab])/.test(hex);
+}
+
 /** Whether a connect stays on `lo`: to 127.0.0.0/8, `::1`, and also the unspecified addresses (ip(7), ipv6(7)). */
 function staysOnLo(host: string): boolean {
   const address = parseAddress(host);
-  if (address === undefined) return false;
+  if (address === undefined) return /(^|\.)localhost$/i.test(host);
   return address.family === 'IPv4' ? /^(7f|0{8})/.test(address.hex) : /^0{31}[01]$/.test(address.hex);
 }

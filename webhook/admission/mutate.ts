@@ -17,8 +17,8 @@ import { type AdmissionReview, decodePodRequest, type PodRequest } from './revie
  */
 
 /**
- * The result of a request. `current`: the pod needs no change. `warned`: the pod is admitted with a warning, either
- * instead of a refusal (`proof.mode: warn`), or without a proof, because a network's own validator could only refuse.
+ * The result of a request. `current`: the pod needs no change. `warned`, only with `proof.mode: warn`: the pod is
+ * admitted with a warning instead of a refusal, or without a proof, since a network's own validator cannot only warn.
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 
@@ -72,7 +72,7 @@ function decide(request: PodRequest, { policy, namespaces, ownNamespace }: Mutat
   const earlier = earlierCall(pod);
   // exempt pods do not depend on their namespace's labels, because a cluster needs such pods to recover
   if (exempt !== undefined) {
-    // the policy over the final pod knows all other exemptions, but not the DaemonSets of custom profiles
+    // the status tells this to the policy over the final pod, which does not know the DaemonSets of custom profiles
     const status = exempt === 'network-daemonset' ? reasonText(exempt) : undefined;
     return leave(earlier, exempt, removalPatch(pod, earlier, status));
   }
@@ -146,7 +146,7 @@ function refuse(policy: Policy, { code, message }: CniGateError, pod?: Pod): Dec
   if (policy.proof.mode === 'enforce') {
     return decision('refused', code, { message: `${message} (${code})` });
   }
-  // a warning may be cut off at its end, and users search for the code
+  // the code comes first: a warning may be cut off at its end, and users search for the code
   const warnings = [`${code}: ${message}`];
   return decision('warned', code, { warnings, operations: pod ? refusalPatch(pod, code) : [] });
 }

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { quoted } from '../lib/clean.ts';
-import { CniGateError, messageOf } from '../lib/errors.ts';
+import { CniGateError, systemText } from '../lib/errors.ts';
 import type { Access, Connection } from './client.ts';
 
 /**
@@ -76,7 +76,7 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
 
 function unusable(source: string, error: unknown): CniGateError {
   // only the first line: the YAML parser quotes further lines, which may contain a token or a key
-  const [said = ''] = (typeof error === 'string' ? error : messageOf(error)).split('\n');
+  const [said = ''] = (typeof error === 'string' ? error : systemText(error)).split('\n');
   return new CniGateError('CNI_GATE_CLUSTER_CONFIG', `cannot use kubeconfig ${source}: ${quoted(said)}`, {
     cause: error,
   });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
+import { CniGateError, systemText } from '../lib/errors.ts';
 import { type Access, ApiClient } from './client.ts';
 
 /**
@@ -45,7 +45,7 @@ async function read(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const message = `cannot read ${file} of the pod's service account: ${errnoOf(error) ?? messageOf(error)}`;
+    const message = `cannot read ${file} of the pod's service account: ${systemText(error)}`;
     throw new CniGateError('CNI_GATE_CLUSTER_CONFIG', message, { cause: error });
   }
 }

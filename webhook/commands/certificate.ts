@@ -2,22 +2,20 @@ import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConfigurationName } from '../../certs/objects.ts';
 import type { ApiClient } from '../cluster/client.ts';
-import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
+import { CniGateError, systemText } from '../lib/errors.ts';
+import { installedService } from '../lib/names.ts';
 import type { ServeOptions } from '../server/serve.ts';
-import { days, milliseconds, usageError } from './options.ts';
+import { milliseconds, usageError } from './options.ts';
 
 /** The flags of `serve` that concern its certificate. */
 export interface CertificateFlags {
   ownNamespace?: string;
   tlsCert?: string;
   tlsKey?: string;
-  tlsNames?: string[];
   tlsDays?: number;
   tlsCaOut?: string;
   tlsSecret?: string;
-  tlsService: string;
   webhookConfigurations: ConfigurationName[];
-  tlsAuthorityDays: number;
   tlsOverlap: number;
 }
 
@@ -31,7 +29,6 @@ const managedDays = 7;
 export function addManagedOptions(command: Command): Command {
   return command
     .addOption(new Option('--tls-secret <name>', "Secret with the replicas' authority").conflicts('tlsCert'))
-    .option('--tls-service <name>', 'Service that webhooks call', 'cni-gate')
     .addOption(
       new Option(
         '--webhook-configurations <kind/name...>',
@@ -40,7 +37,6 @@ export function addManagedOptions(command: Command): Command {
         .argParser(configurations)
         .default([], 'none'),
     )
-    .option('--tls-authority-days <days>', 'validity of the authority', days, 365)
     .addOption(
       new Option(
         '--tls-overlap <duration>',
@@ -62,10 +58,6 @@ export function checkCertificate(flags: CertificateFlags): void {
   }
   if (flags.ownNamespace === undefined)
     throw usageError('where is the Secret? --tls-secret needs --own-namespace, or $POD_NAMESPACE');
-  if (flags.tlsAuthorityDays <= (flags.tlsDays ?? managedDays))
-    throw usageError(
-      '--tls-authority-days must be more than --tls-days: an authority outlives what it signs',
-    );
 }
 
 /** @param client the client of the cluster that has the Secret; undefined if the server needs no cluster */
@@ -73,17 +65,17 @@ export function certificateFor(
   flags: CertificateFlags,
   client: ApiClient | undefined,
 ): ServeOptions['certificate'] {
-  const { tlsCert, tlsKey, tlsDays, tlsCaOut, tlsSecret: secret, tlsService: service } = flags;
+  const { tlsCert, tlsKey, tlsDays, tlsCaOut, tlsOverlap: overlap, tlsSecret: secret } = flags;
   const namespace = flags.ownNamespace ?? 'cni-gate';
+  const service = installedService;
   const host = `${service}.${namespace}.svc`;
   // the names that the API server uses, and those that clients on the same machine use
-  const names = flags.tlsNames ?? [host, `${host}.cluster.local`, 'localhost', '127.0.0.1', '::1'];
+  const names = [host, `${host}.cluster.local`, 'localhost', '127.0.0.1', '::1'];
   return async (events, deps) => {
     if (client && secret !== undefined) {
       const { managedCertificate } = await import('../../certs/managed.ts');
-      const { tlsAuthorityDays: authorityDays, tlsOverlap: overlap } = flags;
       const objects = { client, namespace, secret, service, configurations: flags.webhookConfigurations };
-      const issue = { names, leafDays: tlsDays ?? managedDays, authorityDays, overlap };
+      const issue = { names, leafDays: tlsDays ?? managedDays, overlap };
       return managedCertificate({ ...objects, ...issue }, events, deps);
     }
     const { fileCertificate, selfMadeCertificate } = await import('../../certs/files.ts');
@@ -98,8 +90,8 @@ function writeAuthority(file: string, pem: string): void {
   try {
     writeFileSync(file, pem);
   } catch (error) {
-    const reason = errnoOf(error) ?? messageOf(error);
-    throw new CniGateError('CNI_GATE_TLS_UNREADABLE', `cannot write ${file}: ${reason}`, { cause: error });
+    const message = `cannot write ${file}: ${systemText(error)}`;
+    throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message, { cause: error });
   }
 }
 

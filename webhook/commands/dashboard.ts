@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
+import { CniGateError } from '../lib/errors.ts';
 import type { Dashboard } from '../report/dashboard/data.ts';
-import type { StatusFlags } from '../report/observe/follow.ts';
 import { addInstallationOptions, namespaceName, port } from './options.ts';
+import type { ReportFlags } from './report.ts';
 
-interface Flags extends StatusFlags {
+interface Flags extends ReportFlags {
   port?: number;
 }
 
@@ -12,8 +14,7 @@ const more = `
 It listens on 127.0.0.1 alone, and installs nothing in the cluster. Who has the
 printed address sees what your kubeconfig may read. Ctrl-C ends it.
 
-Exit code: 0 ended; 2 wrong usage, no answer from the
-cluster, or a missing right.`;
+Exit code: 0 ended; 2 wrong usage, or no answer from the cluster.`;
 
 /** `cni-gate dashboard` shows the status of a cluster on a local page. */
 export function dashboardCommand(): Command {
@@ -27,31 +28,50 @@ export function dashboardCommand(): Command {
     .action(run);
 }
 
-/** Serves the page until the process gets SIGINT or SIGTERM. @throws CniGateError CNI_GATE_LISTEN */
-async function run(flags: Flags): Promise<void> {
+/** The shortest pause between two readings, in milliseconds. */
+const leastPause = 2_000;
+
+/** The pause after a reading takes this many times as long as the reading, to limit the load on the API server. */
+const pauseFactor = 4;
+
+/** Serves the page until the process gets SIGINT or SIGTERM. @throws CniGateError CNI_GATE_LISTEN, or at first no answer */
+async function run({ config, ...flags }: Flags): Promise<void> {
   // loaded here, because the other commands do not need these modules
-  const [{ readings }, { dashboardOf }, { dashboardServer }, { listen }] = await Promise.all([
-    import('../report/observe/follow.ts'),
-    import('../report/dashboard/data.ts'),
-    import('../report/dashboard/server.ts'),
-    import('../server/listen.ts'),
-  ]);
+  const [{ openCluster }, { givenPolicy }, { observe }, { dashboardOf }, { dashboardServer }, { listen }] =
+    await Promise.all([
+      import('../cluster/open.ts'),
+      import('../report/observe/configuration.ts'),
+      import('../report/observe/observe.ts'),
+      import('../report/dashboard/data.ts'),
+      import('../report/dashboard/server.ts'),
+      import('../server/listen.ts'),
+    ]);
+  const options = { ...flags, given: givenPolicy(config) };
+  const client = await openCluster(flags.kubeconfig, flags.context);
   const token = randomBytes(24).toString('base64url');
   let dashboard: Dashboard | undefined;
   const app = dashboardServer(token, () => dashboard);
-  const onTrouble = (stale: string): void => {
-    dashboard = dashboard && { ...dashboard, stale };
-    process.stderr.write(`cni-gate: ${stale}\n`);
-  };
   try {
-    for await (const facts of readings(flags, onTrouble)) {
-      const isFirst = dashboard === undefined;
-      dashboard = dashboardOf(facts, Date.now());
-      if (!isFirst) continue;
-      const opened = await listen(app, '127.0.0.1', flags.port ?? 0, '--port');
-      process.stdout.write(`http://127.0.0.1:${opened}/#token=${token}\n`);
+    dashboard = dashboardOf(await observe(client, options));
+    const opened = await listen(app, '127.0.0.1', flags.port ?? 0, '--port');
+    const stop = new AbortController();
+    for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort());
+    process.stdout.write(`http://127.0.0.1:${opened}/#token=${token}\n`);
+    for (let pause = leastPause; ; ) {
+      await sleep(pause, undefined, { signal: stop.signal }).catch(() => {});
+      if (stop.signal.aborted) return;
+      const began = performance.now();
+      try {
+        dashboard = dashboardOf(await observe(client, options));
+      } catch (error) {
+        if (!(error instanceof CniGateError)) throw error;
+        if (dashboard.stale !== error.message) process.stderr.write(`cni-gate: ${error.message}\n`);
+        dashboard = { ...dashboard, stale: error.message };
+      }
+      pause = Math.max(leastPause, pauseFactor * (performance.now() - began));
     }
   } finally {
+    client.close();
     await app.close();
   }
 }

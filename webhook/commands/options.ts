@@ -52,6 +52,8 @@ const given =
 /** Parses the name of a namespace. An empty argument is an error, instead of meaning all namespaces. */
 export const namespaceName = given('the name of a namespace');
 
+export const imageName = given('an image');
+
 /** A parser of whole numbers within bounds. */
 const whole =
   (what: string, least: number, most: number) =>

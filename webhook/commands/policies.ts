@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { imageName } from './options.ts';
 
 interface Flags {
   config?: string;
@@ -10,7 +11,7 @@ export const policiesCommand = (): Command =>
   new Command('policies')
     .description('print the mutating policy of a configuration; needs no cluster')
     .option('--config <file>', 'configuration (default: built-in profiles)')
-    .option('--image <image>', 'image of the init container, if not configured')
+    .option('--image <image>', 'image of the init container, if not configured', imageName)
     .action(run);
 
 async function run({ config, image }: Flags): Promise<void> {

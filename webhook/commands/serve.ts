@@ -6,6 +6,7 @@ import {
   addClusterOptions,
   type ClusterFlags,
   days,
+  imageName,
   milliseconds,
   namespaceName,
   port,
@@ -33,7 +34,9 @@ export function serveCommand(): Command {
     .description('run the admission server')
     .option('--config <file>', 'configuration, reloaded on change (default: built-in profiles)')
     .addOption(
-      new Option('--image <image>', 'image of the init container, if not configured').env('CNI_GATE_IMAGE'),
+      new Option('--image <image>', 'image of the init container, if not configured')
+        .env('CNI_GATE_IMAGE')
+        .argParser(imageName),
     );
   addClusterOptions(command)
     .option(
@@ -51,7 +54,6 @@ export function serveCommand(): Command {
     .option('--ops-port <port>', 'HTTP port for /livez, /readyz, /metrics and /nodes', port, 8080)
     .option('--tls-cert <file>', 'serving certificate, reloaded on change')
     .option('--tls-key <file>', 'key of the serving certificate')
-    .option('--tls-names <name...>', 'names of a generated certificate (default: those of the Service)')
     .option(
       '--tls-days <days>',
       'validity of a generated certificate (default: 7 with --tls-secret, otherwise 3650)',

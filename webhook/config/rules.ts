@@ -51,7 +51,7 @@ export function resourceFaults({ requests, limits }: ProofResources): Fault[] {
 const wholeCpus =
   'is a whole number: in a Guaranteed pod, the static CPU manager would give the init container exclusive CPUs';
 
-/** Forbids keys that the injection sets: a condition on them could hold in one call for a pod, but not in the other. */
+/** Forbids keys that the injection sets: a condition on them could hold in only one of the two calls for a pod. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   return [when].flat().flatMap((condition, index) => {
     const at = [...path, ...(Array.isArray(when) ? [index] : [])];

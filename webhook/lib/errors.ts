@@ -24,15 +24,12 @@ export const errorCodes = {
     'A webhook configuration, one of its webhooks or its caBundle is missing or differs from the manifests.',
   CNI_GATE_NOT_INSTALLED:
     'The cluster has no webhook configuration, Service, Deployment or policy binding of cni-gate.',
-  CNI_GATE_DEPLOYMENT: 'The Deployment has too few ready replicas.',
   CNI_GATE_NO_ENDPOINTS:
     'The Service of the webhooks does not exist, or has no ready endpoint with its port.',
-  CNI_GATE_OPT_OUT: 'proof.allowOptOut and the component no-opt-out do not agree.',
-  CNI_GATE_RESOURCES: "A LimitRange or ResourceQuota refuses the init container's resources.",
+  CNI_GATE_RESOURCES: "A LimitRange refuses the init container's resources.",
   CNI_GATE_POLICY: 'A policy of cni-gate is missing, not bound, or differs from the manifests.',
   CNI_GATE_NO_LEADER: 'No replica leads, so refused pods are not steered and failed pods are not recreated.',
   CNI_GATE_KUBERNETES: 'The Kubernetes version of the cluster is too old.',
-  CNI_GATE_RIGHTS: 'The service account, or the user who installs, lacks a right.',
   CNI_GATE_PROBE: 'The API server did not return the pod of a probe with its proof.',
   CNI_GATE_NOT_OPTED_IN:
     'A namespace that should opt in lacks the label cni-gate.io/profile, or its value is empty or "none".',

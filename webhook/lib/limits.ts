@@ -1,5 +1,4 @@
 /** Limits on what others can send or create. docs/reference/limits.md explains those that users may notice. */
-import { totalmem } from 'node:os';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -16,12 +15,8 @@ const bodyLimits = {
   largeBodyWait: 3_000,
   /** How long a larger body may take to arrive. An API server sends a body without pauses. */
   largeBodyArrival: 2_000,
-  /** Most lists, objects and strings in a body; 30,000 tolerations have 270,000. V8 takes up to 50 MiB and 1 s. */
-  largeBodyParts: 300_000,
-  /** The longest time to start the thread and read a body. It equals `timeoutSeconds` of the webhook for pods. */
-  largeBodyTime: 10_000,
-  /** The thread's heap. V8 may end the whole process at this limit, so `largeBodyParts` keeps bodies below half of it. */
-  largeBodyHeap: 128 * MiB,
+  /** Most lists, objects and strings in a larger body. Reading it then takes the main thread at most 50 ms. */
+  bodyParts: 100_000,
 };
 
 /** How many small bodies are read in one turn of the event loop, which takes less than 0.1 s. */
@@ -43,6 +38,9 @@ const connectionLimits = {
 /** Limits of the admission server that are the same on every machine, in bytes and milliseconds. */
 export const serverLimits = { ...bodyLimits, ...connectionLimits };
 
+/** How many connections the admission server keeps. An idle connection costs about 50 KiB. */
+export const mostConnections = 1024;
+
 /** Go's client sends one request at a time, but may send the next while the end of an answer is still being written. */
 export const mostPipelined = 2;
 /** How many addresses of clients that got a valid answer are remembered. A control plane has only a few API servers. */
@@ -63,16 +61,6 @@ export const opsLimits = {
   /** How long the same text of metrics is reused. */
   metricsAge: 1_000,
 };
-
-/** How many connections the admission server keeps. An idle connection costs about 50 KiB. @param memory in bytes */
-export const mostConnections = (memory = availableMemory()): number =>
-  Math.min(Math.max(Math.floor(memory / (512 * KiB)), 128), 4096);
-
-/** Bytes of memory for this process: the limit of its control group, or the machine's memory if there is no limit. */
-function availableMemory(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-}
 
 /** Limits of the search for nodes to nominate. Comparing a pod with a node takes about a microsecond. */
 export const planLimits = {

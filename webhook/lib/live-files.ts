@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual as same } from 'node:util';
-import { CniGateError, type ErrorCode, errnoOf, messageOf } from './errors.ts';
+import { CniGateError, type ErrorCode, messageOf, systemText } from './errors.ts';
 
 /** What {@link LiveFiles} reads, and what it calls after changes. */
 export interface LiveFilesOptions<T> {
@@ -80,7 +80,6 @@ export function readText(path: string, code: ErrorCode): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const reason = errnoOf(error) ?? messageOf(error);
-    throw new CniGateError(code, `cannot read ${path}: ${reason}`, { cause: error });
+    throw new CniGateError(code, `cannot read ${path}: ${systemText(error)}`, { cause: error });
   }
 }

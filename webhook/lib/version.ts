@@ -1,6 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** The version of cni-gate that runs. */
+/** The version of the running cni-gate. */
 export const { version } = manifest;
 
 /** The server's image in this release. */

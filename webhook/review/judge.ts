@@ -38,7 +38,7 @@ export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-give
  */
 export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, NamespaceObject>) {
   const { policy, profile, ownNamespace, assumeMeshed = false } = options;
-  // later profiles win, so a configured profile that replaces a built-in one may omit the description of the injector
+  // the built-in profiles too: a configured profile that replaces one of them need not describe the injector again
   const meshes = meshesOf([...builtInProfiles(), ...policy.profiles.values()]);
   const namespaces = new FixedNamespaces(
     new Map([...known].map(([name, { labels }]) => [name, labels])),
@@ -115,9 +115,13 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
       if (reason !== undefined) return { decision: { ...notCalled(reason), ...label }, gaps: [] };
       const { gaps, needs } = beforeAdmission(request);
       const assumed = assumeMeshed ? gaps.map(({ mesh }) => mesh) : [];
+      const before = initNames(request.pod);
       const decided = await decisionOn(workload, body, assumed);
+      // admission has changed the pod in place
+      const after = initNames(request.pod);
+      const replaced = decided.outcome === 'removed' ? [] : before.filter((name) => !after.includes(name));
       const needed = needs !== undefined && decided.outcome !== 'refused' && { needsServer: needs };
-      return { decision: { ...decided, ...label, ...needed }, gaps: assumeMeshed ? [] : gaps };
+      return { decision: { ...decided, ...label, ...needed, replaced }, gaps: assumeMeshed ? [] : gaps };
     } catch (error) {
       if (error instanceof CniGateError) return malformed(workload, error);
       if (!(error instanceof RangeError)) throw error;
@@ -127,6 +131,8 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
   };
   return { uncalled, judge };
 }
+
+const initNames = ({ spec }: Pod): string[] => (spec.initContainers ?? []).map(({ name }) => name);
 
 const notCalled = (reason: Uncalled): ReviewDecision => ({
   outcome: 'skipped',

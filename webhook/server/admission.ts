@@ -5,21 +5,13 @@ import type { AdmissionReview } from '../admission/review.ts';
 import type { ClusterView } from '../core/cluster-view.ts';
 import type { Namespaces } from '../core/facts/namespace.ts';
 import type { Policy } from '../core/profiles/policy.ts';
-import { CniGateError } from '../lib/errors.ts';
 import { mostConnections, serverLimits } from '../lib/limits.ts';
 import { Bodies } from './bodies.ts';
 import { Connections } from './connections.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { answerErrors } from './http-errors.ts';
-import { largeBodies } from './large-bodies.ts';
 import type { OverloadLimit } from './metrics.ts';
-import {
-  type Decided,
-  type NamespaceAnswer,
-  type Reading,
-  readReview,
-  type WebhookName,
-} from './read-review.ts';
+import { type Decided, readReview, type WebhookName } from './read-review.ts';
 
 /** What the webhooks' decisions depend on besides the requests. */
 export interface AdmissionContext {
@@ -34,41 +26,34 @@ export interface AdmissionContext {
 export function addWebhooks(app: App, context: AdmissionContext, { metrics }: ServerDeps): void {
   const { policy, view, ownNamespace } = context;
   const overload = (limit: OverloadLimit): void => metrics.overload(limit);
-  const connections = new Connections(mostConnections(), overload, serverLimits.handshakeTimeout);
+  const connections = new Connections(mostConnections, overload, serverLimits.handshakeTimeout);
   connections.bound(app.server);
   const bodies = new Bodies(overload, ({ socket }) => connections.isKnown(socket));
   metrics.measureBodies(() => bodies.inFlight);
-  const large = largeBodies(overload);
-  app.addHook('onClose', () => large.close());
   // `bodies` reads the bodies: Fastify would copy keys by assignment, and a pod may have a key such as `__proto__`
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
   answerErrors(app, metrics);
 
-  const read = (webhook: WebhookName, text: Buffer, asked?: NamespaceAnswer): Promise<Reading> =>
-    text.length <= serverLimits.smallBody
-      ? readReview(webhook, text, {
-          policy: policy(),
-          ownNamespace,
-          namespace: (name) => asked ?? knownNow(view.namespaces, name),
-        })
-      : large.read({
-          webhook,
-          text,
-          configuration: policy().configuration,
-          ownNamespace,
-          namespace: asked,
-        });
-  const decide = async (webhook: WebhookName, text: Buffer, asked?: NamespaceAnswer): Promise<Decided> => {
-    const reading = await read(webhook, text, asked);
-    if ('unknownNamespace' in reading)
-      return decide(webhook, text, await askFor(view.namespaces, reading.unknownNamespace));
+  const decide = async (
+    webhook: WebhookName,
+    text: Buffer,
+    turn: () => Promise<void>,
+    namespaces: Namespaces = view.namespaces,
+  ): Promise<Decided> => {
+    const reading = readReview(webhook, text, { policy: policy(), ownNamespace, namespaces });
+    if ('missing' in reading) {
+      const facts = await resultOf(reading.missing);
+      // many pods may have waited for the same namespace
+      await turn();
+      return decide(webhook, text, turn, { facts });
+    }
     return 'placement' in reading ? gate(reading.placement, view, policy(), Date.now()) : reading;
   };
   const answer = (webhook: WebhookName, request: FastifyRequest): Promise<AdmissionReview> =>
-    bodies.handle(request.raw, async (text) => {
+    bodies.handle(request.raw, async (text, turn) => {
       const start = performance.now();
-      const decided = await decide(webhook, text);
+      const decided = await decide(webhook, text, turn);
       const seconds = (performance.now() - start) / 1000;
       metrics.answered(webhook, decided.decision, seconds);
       logDecision(request.log, webhook, decided, seconds);
@@ -78,23 +63,14 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics }: Se
     app.post(`/${webhook}`, (request) => answer(webhook, request));
 }
 
-/** The namespace's facts if they are known already; undefined if a request to the API server is needed. */
-function knownNow(namespaces: Namespaces, name: string): NamespaceAnswer | undefined {
-  const facts = namespaces.facts(name);
-  if (!(facts instanceof Promise)) return { facts };
-  // `askFor` waits for the same promise, and handles its error
-  facts.catch(() => {});
-  return undefined;
-}
-
-async function askFor(namespaces: Namespaces, name: string): Promise<NamespaceAnswer> {
-  try {
-    return { facts: await namespaces.facts(name) };
-  } catch (error) {
-    if (!(error instanceof CniGateError)) throw error;
-    return { code: error.code, message: error.message };
-  }
-}
+/** A function that returns the result of a promise, or throws its error: an error then becomes a refusal. */
+const resultOf = <T>(promise: Promise<T>): Promise<() => T> =>
+  promise.then(
+    (value) => () => value,
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
 
 const subjects = { mutate: 'pod', gate: 'placement', namespaces: 'namespace' };
 

@@ -13,7 +13,6 @@ import { http } from '../lib/node-http.ts';
 import type { Metrics } from './metrics.ts';
 
 const statusOf: Partial<Record<ErrorCode, number>> = {
-  CNI_GATE_HTTP: 400,
   CNI_GATE_REVIEW_SYNTAX: 400,
   CNI_GATE_REVIEW_INVALID: 400,
   CNI_GATE_REVIEW_NAME: 400,
@@ -32,18 +31,11 @@ type Reply = FastifyReply<RouteGenericInterface, Server>;
 /** Turns Fastify's own errors into ours: https://fastify.dev/docs/latest/Reference/Errors/ */
 function translate(error: FastifyError, request: Request): CniGateError {
   if (error instanceof CniGateError) return error;
-  switch (error.code) {
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new CniGateError(
-        'CNI_GATE_REVIEW_MEDIA',
-        `expected Content-Type application/json, got ${quoted(request.headers['content-type'] ?? 'none')}`,
-      );
-    case 'FST_ERR_BAD_URL':
-      return new CniGateError(
-        'CNI_GATE_HTTP',
-        `expected a path such as /mutate, got ${quoted(request.url)}, which is no URL`,
-      );
-  }
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return new CniGateError(
+      'CNI_GATE_REVIEW_MEDIA',
+      `expected Content-Type application/json, got ${quoted(request.headers['content-type'] ?? 'none')}`,
+    );
   const [firstLine = ''] = messageOf(error).split('\n');
   return new CniGateError('CNI_GATE_INTERNAL', `a defect in cni-gate: ${firstLine.slice(0, 200)}`, {
     cause: error,
@@ -74,21 +66,11 @@ export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): vo
   });
 }
 
-/** Options for errors that Fastify would otherwise answer itself, because {@link answerErrors} does not see them. */
-export const errorOptions = (metrics: Metrics) => ({
-  /** Handles a URL that cannot be decoded. Fastify runs no hooks for it, so the connection is closed. */
-  frameworkErrors: (error: FastifyError, request: Request, reply: Reply): void => {
-    answer(translate(error, request), request, reply.header('connection', 'close'), metrics);
-  },
-  clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket): void =>
-    refuseHttp(error, socket, metrics),
-});
-
 /**
  * Handles input that Node's HTTP parser rejects, for which there is only a connection, and no request. Failed TLS
  * handshakes also come here, and get no answer.
  */
-function refuseHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket, metrics: Metrics): void {
+export function refuseHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket, metrics: Metrics): void {
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
   if (!socket.writable || !(isLate || code.startsWith('HPE_'))) {
     socket.destroy();

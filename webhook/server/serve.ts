@@ -10,7 +10,7 @@ import { addWebhooks } from './admission.ts';
 import { measureCluster } from './cluster-metrics.ts';
 import { type App, type DepsOptions, type ServerDeps, serverDeps } from './deps.ts';
 import { type DrainOptions, drainOnClose } from './drain.ts';
-import { errorOptions } from './http-errors.ts';
+import { refuseHttp } from './http-errors.ts';
 import { listen } from './listen.ts';
 import { nodeAnswer } from './node-answer.ts';
 import { type OpsOptions, openOps } from './ops.ts';
@@ -88,7 +88,7 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
     requestTimeout: serverLimits.requestTimeout,
     // 0, because by default a start or drain of more than ten seconds would end the process
     pluginTimeout: 0,
-    ...errorOptions(metrics),
+    clientErrorHandler: (error, socket) => refuseHttp(error, socket, metrics),
     // requests on open connections are answered even while the server closes
     return503OnClosing: false,
   });

@@ -8,16 +8,19 @@
 {{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ with .digest }}@{{ . }}{{ end }}
 {{- end -}}
 {{- end -}}
+{{- define "cni-gate.injectedImage" -}}
+{{ dig "proof" "image" (include "cni-gate.validatorImage" .) .Values.configuration }}
+{{- end -}}
 {{- /* the images that the policy pods.cni-gate.io accepts for the init container, as a list in CEL */}}
 {{- define "cni-gate.policyImages" -}}
-{{- $images := list (dig "proof" "image" (include "cni-gate.validatorImage" .) .Values.configuration) }}
+{{- $images := list (include "cni-gate.injectedImage" .) }}
 {{- range dig "profiles" list .Values.configuration }}
 {{- with dig "proof" "container" "image" "" . }}{{ $images = append $images . }}{{ end }}
 {{- end }}
 {{- join "', '" $images | printf "['%s']" }}
 {{- end -}}
 {{- define "cni-gate.proofMode" -}}
-{{ ternary "warn" "enforce" (eq .Values.mode "permissive") }}
+{{ dig "proof" "mode" (ternary "warn" "enforce" (eq .Values.mode "permissive")) .Values.configuration }}
 {{- end -}}
 {{- /* whether the chart has a mutating policy for the configuration: "yes", or nothing */}}
 {{- define "cni-gate.policiesFit" -}}

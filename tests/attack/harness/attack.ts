@@ -84,7 +84,7 @@ export class Answers {
   onlyOf(t: TestContext, statuses: number[]): void {
     const all = [...this.#counts].toSorted(([one], [other]) => one - other);
     t.diagnostic(`answers: ${all.map(([status, times]) => `${times} × ${status}`).join(', ')}`);
-    assert.ok(all.length > 0, 'there were answers');
+    assert.ok(all.length > 0, 'there were no answers');
     assert.deepEqual(
       all.filter(([status]) => !statuses.includes(status)),
       [],

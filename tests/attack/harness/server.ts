@@ -56,7 +56,7 @@ export async function startAttackedServer(t: TestContext, api: string): Promise<
     return JSON.parse(line) as { port: number; opsPort: number };
   });
   const ops = `http://127.0.0.1:${serving.opsPort}`;
-  // the server reports ready after ten seconds at the latest, even if it could not read the cluster
+  // once it knows the namespaces, the server is ready after ten seconds, even if it does not know all nodes and pods
   await eventually(async () => {
     const response = await fetch(`${ops}/readyz`, { headers: { connection: 'close' } });
     const text = await response.text();

@@ -126,7 +126,7 @@ export class Installation {
       (seen, type) => type !== 'DELETED' && isWanted(read(seen)),
       seconds,
     );
-    return read(secret) ?? assert.fail('it was whole before');
+    return read(secret) ?? assert.fail('the Secret was readable a moment ago');
   }
 
   async untilBundles(found: (bundle: string) => unknown, seconds = 60): Promise<void> {

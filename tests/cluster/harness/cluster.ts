@@ -113,7 +113,7 @@ export class Cluster {
   async stop(): Promise<void> {
     this.api.close();
     for (const name of componentNames.toReversed()) await this.#components?.[name].kill();
-    // etcd's data is in memory, as is the run's temporary folder; the logs stay there until the run ends
+    // etcd's data takes memory, because the run's temporary folder is there; the logs stay until the run ends
     rmSync(join(this.folder, 'etcd'), { recursive: true, force: true });
   }
 

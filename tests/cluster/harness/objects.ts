@@ -52,7 +52,7 @@ export function workload(
   };
 }
 
-/** A PersistentVolume and a claim that are bound to each other. @param nodes  */
+/** A PersistentVolume and a claim that are bound to each other. */
 export function boundVolume(where: string, name: string): object[] {
   const accessModes = ['ReadWriteOnce'];
   return [

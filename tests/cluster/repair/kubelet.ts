@@ -20,9 +20,9 @@ export interface Pod {
 }
 
 /**
- * What becomes of a pod. `starting`: its proof runs. `passed`: its proof passed, it runs. `succeeded`: its containers
- * have ended as well. A number: the proof ended with this exit code and will be repeated. `ended`: the proof ended with
- * exit code 95 and the pod is not restarted. `lost`: its node lost power while it ran, and the pod is not restarted.
+ * What becomes of a pod. `starting`: its proof runs. `passed`: its proof passed, and its containers run. `succeeded`:
+ * they have ended as well. A number: the proof ended with this exit code and is repeated. `ended`: the proof ended with
+ * exit code 95, and the pod is not restarted. `lost`: its node lost power while it ran, and it is not restarted.
  */
 export type Fate = 'starting' | 'passed' | 'succeeded' | 'ended' | 'lost' | number;
 

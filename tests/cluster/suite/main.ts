@@ -53,7 +53,7 @@ const folder = mkdtempSync(join(tmpdir(), 'cni-gate-suite-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 runBundled(join(folder, 'app'));
-// the test files load the same sources
+// a shared cache of compiled code, because the test files load the same sources
 process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
 
 const named = process.argv.slice(2).map((file) => resolve(file));

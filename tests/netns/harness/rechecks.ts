@@ -45,7 +45,7 @@ export const configuration = configurationOf({
   ],
 });
 
-/** Lets the node answer as often as rechecks ask within a second: the kernel's limits are per second, not per recheck. */
+/** Removes the node's limit on ICMP answers per second: with a recheck every second, these tests would reach it. */
 export const withoutIcmpLimit = (sandbox: Sandbox): Promise<string> =>
   sandbox.exec('node', 'sh', ['-c', 'echo 0 > /proc/sys/net/ipv4/icmp_ratelimit']);
 
@@ -60,7 +60,7 @@ export async function startWatched(
   const running = startProof(sandbox, pod, { configuration, continuous });
   await running.started;
   const ended = running.ended.catch(() => {});
-  // the death of its parent does not end the program, because it has changed its user
+  // the death of its parent does not end the program, because a change of the user clears the parent-death signal
   sandbox.onRemoval(async () => {
     try {
       running.signal('SIGKILL');
@@ -111,6 +111,6 @@ export async function staysOpen(running: RunningProof, milliseconds: number): Pr
   assert.doesNotMatch(running.log(), /network lost/);
 }
 
-/** Processor time of a process in milliseconds, including that before it became another program. */
+/** Processor time of a process in milliseconds, including that of the programs that it replaced. */
 export const processorTime = (running: RunningProof): number =>
   Number(readFileSync(`/proc/${running.pid()}/schedstat`, 'utf8').split(' ')[0]) / 1e6;

@@ -14,7 +14,7 @@ import {
   write,
 } from './steps.ts';
 
-/** The rules match a mark that only ztunnel can set, not users, and the proof sends nothing. */
+/** Some situations are missing: rules match a mark that only ztunnel sets, not users, and the proof sends nothing. */
 export const ambientCells: Cells = {
   'correct rules': { before: [write(ambient()), openZtunnel] },
   'no rules': { before: [openZtunnel], fails: 'not-captured' },

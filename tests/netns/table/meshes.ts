@@ -216,7 +216,7 @@ export const istioCells: Cells = {
   'port in use': { before: [write(istio()), listenInPod(15_006)], fails: 'port-taken' },
   'no default route, no rules': { shape: { defaultRoute: false }, fails: 'not-redirected' },
   'no route at all': { shape: { gateway: 'none' }, before: [write(istio())] },
-  // the mesh itself adds the address on `lo` that is connected to
+  // the mesh itself adds to `lo` the address to which the check connects
   'no route at all, IPv6, no rules': {
     shape: { families: 'ipv6', gateway: 'none' },
     fails: 'not-redirected',

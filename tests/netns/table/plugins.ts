@@ -35,7 +35,7 @@ const lateInterface = (shape: Partial<Shape>, before: Step[]): Plan => ({
 
 const exchanged: Plan['while'] = [
   { after: 2000, step: exchangeAddress },
-  // not between two attempts of the kernel to resolve the gateway: the answer would then count as known before
+  // before 3 s, when the kernel gives up on the gateway, and datagrams that it drops seem to leave
   { after: 2700, step: attach },
 ];
 const linkRoute = { gateway: 'by-link-route' } as const;

@@ -275,7 +275,7 @@ export const states: State[] = [
     ...correct,
     connects: true,
   }),
-  // only IPv4, because IPv6 removes such a source address from its routes
+  // only IPv4, because the kernel removes such a source address from IPv6 routes
   state(
     'the default route has a source address that no interface has, IPv4',
     ciliumIPv4,
@@ -418,7 +418,7 @@ export const states: State[] = [
       gateway: 'no-default-route',
     }),
   ),
-  // only IPv4, because IPv6 changes to a gateway that answers: `rt6_select` of net/ipv6/route.c
+  // only IPv4: with IPv6, the kernel falls back to the gateway that answers (`rt6_select` of net/ipv6/route.c)
   state(
     'a second default route, with a lower metric and a silent gateway, IPv4',
     ciliumIPv4,

@@ -30,7 +30,7 @@ test('without an address or a token this is not a pod; without an authority it i
   const access = inCluster(env, folderWith(t, { token: 'x' }));
   await assert.rejects(async () => access?.connection(), {
     code: 'CNI_GATE_CLUSTER_CONFIG',
-    message: /ca\.crt of the pod's service account: ENOENT/,
+    message: /ca\.crt of the pod's service account: no such file or directory$/,
   });
 });
 
@@ -119,7 +119,7 @@ users: [{name: u, user: {token: abc}}]
 test('a kubeconfig that cannot be used is an error that names the file and its contexts', (t) => {
   const path = folderWith(t, { config: contexts, empty: '{}', broken: ':\n  - {' });
   for (const [name, context, text] of [
-    ['missing', undefined, /cannot use kubeconfig .*missing: ENOENT/],
+    ['missing', undefined, /cannot use kubeconfig .*missing: no such file or directory$/],
     ['empty', undefined, /cannot use kubeconfig .*empty: it has no current context/],
     ['broken', undefined, /cannot use kubeconfig .*broken: /],
     ['config', 'three', /config: it has no context three; it has the contexts one, two$/],

@@ -67,17 +67,30 @@ test('the order of keys in the file does not matter, because Helm sorts them', (
   assert.equal(given, ofHelm);
 });
 
-test('texts from the configuration stay unchanged', () => {
-  const when = { container: 'web', args: ['--in=variables.inits'] };
-  const text = printed({ profiles: [{ name: 'own', when, proof: { checks: [] } }] });
+test('texts from the configuration stay unchanged, and the policy is written in ASCII', () => {
+  const args = ['--in=variables.inits', '\x7f\x85\ufffe\u{1f600}', '\ud800'];
+  const text = printed({
+    profiles: [{ name: 'own', when: { container: 'web', args }, proof: { checks: [] } }],
+  });
   assert.match(text.replaceAll(/\s+/g, ' '), /"--in=variables\.inits"/);
+  assert.match(text, /"\\U0000007f\\U00000085\\U0000fffe\\U0001f600".*"\\U0000fffd"/s);
+  assert.match(text, /^[\n -~]*$/);
 });
 
-test('a configuration that cannot be used is an error with its code', async (t) => {
+test('profiles that are too large for an expression are an error', () => {
+  const when = { labels: { app: { in: Array.from({ length: 5000 }, (_, at) => `an-application-${at}`) } } };
+  assert.throws(() => printed({ profiles: [{ name: 'own', when }] }), {
+    code: 'CNI_GATE_CONFIG_INVALID',
+    message: /an expression would have \d+ characters, and the API server accepts 100000/,
+  });
+});
+
+test('a configuration or an image that cannot be used is an error with its code', async (t) => {
   const wrong = join(folderWith(t, { a: configuration({ proof: { mode: 'maybe' } }) }), 'a');
-  for (const [file, code] of [
-    ['/nowhere', 'CNI_GATE_CONFIG_UNREADABLE'],
-    [wrong, 'CNI_GATE_CONFIG_INVALID'],
+  for (const [flag, value, code] of [
+    ['--config', '/nowhere', 'CNI_GATE_CONFIG_UNREADABLE'],
+    ['--config', wrong, 'CNI_GATE_CONFIG_INVALID'],
+    ['--image', '', 'CNI_GATE_USAGE'],
   ] as const)
-    assert.match(await errorOf(t, policiesCommand(), ['--config', file]), new RegExp(`\\(${code}\\)$`));
+    assert.match(await errorOf(t, policiesCommand(), [flag, value]), new RegExp(`\\(${code}\\)$`));
 });

@@ -9,8 +9,13 @@ type Row = [what: string, text: string, ...faults: string[]];
 const orId = '(never 0, which is root; or where the pod shows it: {annotation, containers, default})';
 const orTarget =
   '(an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)';
+const noTarget =
+  'is not allowed (a host and a port, such as db.shop.svc:5432, 10.96.0.10:53, [fd00::10]:53 or $(KUBERNETES_SERVICE_HOST):443)';
+const noServer = 'is multicast, broadcast or link-local IPv6, where no connect succeeds';
 const words = 'redirect, captured, interfaces, address, gateway, roundTrip, reach, policy';
 const unknown = (allowed: string): string => `unknown field; allowed here: ${allowed}`;
+
+const secrets = Array.from({ length: 101 }, (_, at) => `s${at}`);
 
 /** Tests that each text is refused. `before` precedes each text, and `at` precedes each fault. */
 function refused(rows: Row[], { before = '', at = '' } = {}): void {
@@ -31,6 +36,12 @@ suite('a wrong configuration is refused with its file, line, path and what is al
         'an unknown section',
         'profile: []\n',
         `3: profile: ${unknown('apiVersion, kind, proof, gate, steer, repair, profiles, review')}`,
+      ],
+      [
+        'more profiles or pull secrets than a policy evaluates',
+        `profiles: [${'{name: a},'.repeat(101)}]\nproof: {imagePullSecrets: [${secrets}]}\n`,
+        `4: proof.imagePullSecrets: must NOT have more than 100 items, is ["s0","s1","s2","s3","s4","s5","s6","s7","s8","s9","s10",... (Names of Secrets in the pod's own namespace, added to the pod's list.)`,
+        '3: profiles: must NOT have more than 100 items, is [{"name":"a","when":{},"daemonSets":[],"annotations":{},"... (Networks. A profile with the name of a built-in profile replaces it.)',
       ],
       [
         'an unknown field of a condition',
@@ -159,6 +170,11 @@ suite('a wrong check is refused', () => {
       check('an unknown name', '{ping: {}}', `.ping: ${unknown(words)}`),
       check('a missing port', '{reach: {host: db}}', '.reach: "port" is missing'),
       check(
+        'a host with a character that no name has',
+        '{reach: {host: "db\\x85", port: 1}}',
+        '.reach.host: "db\x85" is not allowed (a name or an address, such as db.shop.svc, 10.96.0.10 or $(KUBERNETES_SERVICE_HOST))',
+      ),
+      check(
         'a port, a target and an id out of range',
         '{redirect: {listen: 70000, connect: [localhost:80, "[::g]:1"], asUser: 0}}',
         '.redirect.listen: must be <= 65535, is 70000',
@@ -168,9 +184,11 @@ suite('a wrong check is refused', () => {
       ),
       check(
         'targets that are not addresses',
-        '{redirect: {listen: 1, connect: ["192.0.2.999:1", "[::1]:99999"]}}',
+        '{redirect: {listen: 1, connect: ["192.0.2.999:1", "[::1]:99999", "[ff02::1]:2", "[::ffff:192.0.2.2]:1"]}}',
         '.redirect.connect[0]: "192.0.2.999:1" is no address and port',
         '.redirect.connect[1]: "[::1]:99999" is no address and port',
+        `.redirect.connect[2]: "[ff02::1]:2" ${noServer}`,
+        '.redirect.connect[3]: "[::ffff:192.0.2.2]:1" is no address and port',
       ),
       check(
         'outbound targets that can be reached without the rule',
@@ -209,22 +227,71 @@ suite('a wrong check is refused', () => {
         'policy without blocked',
         '{policy: {allowed: ["fd00::1:53"]}}',
         '.policy: "blocked" is missing',
-        '.policy.allowed[0]: "fd00::1:53" is not allowed (a host and a port, such as db.shop.svc:5432, 10.96.0.10:53, [fd00::10]:53 or $(KUBERNETES_SERVICE_HOST):443)',
+        `.policy.allowed[0]: "fd00::1:53" ${noTarget}`,
       ),
     ],
     { before: `${profile}    `, at: 'cni-gate.yaml:5: profiles[0].proof.checks[0]' },
   );
 });
 
+/** Hosts of the check `policy`, by what is wrong with them. */
+const hosts: Record<string, string[]> = {
+  'is no host and port': [
+    '[:::::]',
+    '[::ffff:10.0.0.1]',
+    '10.0.0.300',
+    '010.0.0.1',
+    '10.1',
+    'a.1',
+    '2130706433',
+    '0X7F000001',
+  ],
+  [noServer]: ['[fe80::1]', '[ff02::1]', '224.0.0.1', '239.9.9.9', '255.255.255.255'],
+  'never leaves the pod: no policy applies': ['localhost', 'a.LOCALHOST', '127.0.0.1', '[::1]', '0.0.0.0'],
+  [noTarget]: [
+    ...['[]', '[10.0.0.1]', '[abc]', '[fe80::1%eth0]', 'fd00::1', ' a', 'a ', 'a..b', 'a.-b', 'a-.b'],
+    ...['$()', '$$(A)', '[$(A)]', '$(A).svc'],
+  ],
+  accepted: ['$(A)', '[fd00::1]', '10.0.0.1', '240.0.0.1', '3com', 'a.db1', 'A-1.b--c'],
+};
+for (const [fault, names] of Object.entries(hosts))
+  test(`hosts of the check policy: ${fault}`, () => {
+    for (const name of names) {
+      const checks = `[{policy: {blocked: ["${name}:1"]}}]`;
+      const when = '{namespaceLabels: {a: b}}';
+      const seen = refusal(`profiles:\n  - {name: a, when: ${when}, proof: {checks: ${checks}}}\n`);
+      const at = 'cni-gate.yaml:4: profiles[0].proof.checks[0].policy.blocked[0]';
+      assert.equal(seen, fault === 'accepted' ? fault : invalid(`${at}: "${name}:1" ${fault}`));
+    }
+  });
+
 suite('a wrong profile is refused', () => {
+  const x64 = 'x'.repeat(64);
+  const shown = `${'x'.repeat(56)}...`;
   const redirect = (rest: string): string => `{redirect: {listen: 1, connect: ["192.0.2.2:2"], ${rest}}}`;
   const container = '.proof.container:';
   refused(
     [
       [
+        'a container and a label with names of 64 characters',
+        `when: {container: ${x64}, labels: {${x64}: a}}\n`,
+        `.when.container: "${shown} is not allowed (lower-case letters, digits and dashes, at most 63)`,
+        `.when.labels.${x64}: is not a label or annotation key: at most 63 characters, after an optional DNS prefix and a slash`,
+      ],
+      [
         'families with two sources',
         'proof: {families: {container: a, env: A, dualStackEnv: B}}\n',
         '.proof.families: must be a container and one of env (a variable with the addresses that the proxy listens on, address:port separated by commas) and dualStackEnv (a variable that is true if the mesh serves both families), has container, env, dualStackEnv',
+      ],
+      [
+        'an image with a space',
+        'proof: {container: {image: a b}}\n',
+        '.proof.container.image: "a b" is not allowed (Use this or imageOf.)',
+      ],
+      [
+        'more checks than a policy evaluates',
+        `proof: {checks: [${'{address: {}},'.repeat(21)}]}\n`,
+        '.proof.checks: must NOT have more than 20 items, is [{"address":{"timeout":"10s"}},{"address":{"timeout":"10s...',
       ],
       [
         'policy, with one condition that holds for every pod',

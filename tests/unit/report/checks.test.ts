@@ -1,536 +1,469 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { createAuthority, issueServing } from '../../../certs/issue.ts';
 import { leftByThePolicy } from '../../../webhook/core/policies/conditions.ts';
+import { CniGateError } from '../../../webhook/lib/errors.ts';
 import type { CheckId } from '../../../webhook/report/judge/catalogue.ts';
-import type { CheckResult } from '../../../webhook/report/judge/check-result.ts';
+import type { Result } from '../../../webhook/report/judge/row.ts';
 import type { InstallationFacts, Webhook } from '../../../webhook/report/observe/installation.ts';
 import type { Observation } from '../../../webhook/report/observe/observation.ts';
-import type { CheckFacts, LimitFacts } from '../../../webhook/report/observe/observe.ts';
 import { now } from '../core/networks/objects.ts';
 import {
   absent,
-  allRegistered,
-  checkFacts,
+  authority,
+  base64,
   configured,
   deployment,
-  type Findings,
-  findingsOf,
+  type factsOf,
   forbidden,
   found,
+  having,
   kubernetes,
+  lease,
   mutatingPair,
   nothingInstalled,
+  rowsIn,
   slice,
   wholeInstallation,
 } from './objects.ts';
 
-const judge = (installation: Partial<InstallationFacts>, more: Partial<CheckFacts> = {}): Findings =>
-  findingsOf(checkFacts({ installation: { ...wholeInstallation, ...installation }, ...more }));
+type More = Parameters<typeof factsOf>[0];
+type Installed = Partial<InstallationFacts>;
 
-const having = (findings: Findings, wanted: CheckResult['result']): string[] =>
-  Object.entries(findings).flatMap(([id, { result }]) => (result === wanted ? id : []));
+const what = (id: CheckId, more?: More): string => rowsIn(id, more)[0]?.what ?? '';
+const resultOf = (id: CheckId, more?: More): Result | undefined => rowsIn(id, more)[0]?.result;
 
-/** An installation whose Service has this EndpointSlice. */
-const endpoints = (...sliced: Parameters<typeof slice>) => ({ slices: found([slice(...sliced)]) });
 /** An installation whose Service has this port. */
-const servicePort = (more: object) => ({
-  service: found({
-    spec: { selector: {}, ports: [{ name: 'https', port: 443, targetPort: 'https', ...more }] },
-  }),
+const servicePort = (more: object): Installed => ({
+  service: found({ spec: { ports: [{ name: 'https', port: 443, targetPort: 'https', ...more }] } }),
 });
-const replicas = (...of: Parameters<typeof deployment>) => ({ deployment: found(deployment(...of)) });
+const endpoints = (...sliced: Parameters<typeof slice>): Installed => ({ slices: found([slice(...sliced)]) });
+const specIn = <T extends object>(seen: Observation<{ spec?: T }>): T => seen.found?.spec ?? ({} as T);
 const { pods } = wholeInstallation.policies;
-const policies = (more: object): Partial<InstallationFacts> => ({
+const policies = (more: object): Installed => ({
   policies: { ...wholeInstallation.policies, pods: { ...pods, ...more } },
 });
-const specIn = <T extends object>(seen: Observation<{ spec?: T }>): T => seen.found?.spec ?? ({} as T);
 const binding = (more: object) =>
   policies({ binding: found({ spec: { ...specIn(pods.binding), ...more } }) });
 const spec = specIn(pods.policy);
 const rules = (more: object) => policies({ policy: found({ spec: { ...spec, ...more } }) });
+const images = (expression: string) =>
+  rules({
+    variables: spec.variables?.map((one) => (one.name === 'images' ? { ...one, expression } : one)),
+  });
 const constraints = (more: object) => rules({ matchConstraints: { ...spec.matchConstraints, ...more } });
-const lease = (more: object) => ({
-  lease: found({ holder: 'x_1', renewed: now - 31_000, duration: 15_000, ...more }),
-});
-const certificate = { secret: 'a/b', webhooks: [{ name: 'pods.cni-gate.io', fault: 'it is old' }] };
-const stuck = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'late' };
 const never = { matchLabels: { on: 'nothing' } };
+const other = createAuthority({ days: 90, now: new Date(now) });
+const old = createAuthority({ days: 1, now: new Date(now - 7 * 86_400_000) });
+const secret = (certificate: string): Installed => ({
+  secret: found({ data: { 'tls.crt': base64(certificate) } }),
+});
+const files = deployment();
+files.spec = { ...files.spec, selector: {}, template: { spec: { containers: [], volumes: [] } } };
+const [ours = {} as Webhook] = wholeInstallation.mutating.found ?? [];
+const webhook = (more: Partial<Webhook>): Installed => ({ mutating: found([{ ...ours, ...more }]) });
+const invalid = new CniGateError('CNI_GATE_CONFIG_INVALID', 'config.yaml:\n  no mode lenient');
 
 test('an installation in order passes every check', () => {
-  const findings = judge({});
-  assert.deepEqual(having(findings, 'passed'), Object.keys(findings));
+  assert.deepEqual(having('passed'), [
+    ...['kubernetes-version', 'installed', 'configuration', 'webhooks', 'service', 'certificate'],
+    ...['policy-pods', 'policy-service-account', 'leader', 'namespaces', 'daemonsets', 'nodes'],
+    ...['held-pods', 'failed-proofs', 'waiting-pods', 'pods-without-proof', 'duplicate-addresses'],
+  ]);
+  for (const result of ['failed', 'warning', 'not-known'] as const) assert.deepEqual(having(result), []);
 });
 
 /** The check that fails, the facts that differ from those of a good installation, and the message of the check. */
-const faults: [CheckId, Partial<InstallationFacts>, RegExp][] = [
+const faults: [CheckId, Installed, RegExp][] = [
+  ['webhooks', { mutating: found([]) }, /there is no webhook pods\.cni-gate\.io in mutatingwebhook/],
+  ['webhooks', { mutating: absent }, /there is no webhook pods\.cni-gate\.io/],
   [
-    'deployment',
-    replicas(0, { replicas: 0 }),
-    /^Deployment cni-gate\/cni-gate: 0 of 0 replicas are ready, so every new pod/,
+    'webhooks',
+    { validating: found(wholeInstallation.validating.found?.slice(1) ?? []) },
+    /^there is no webhook bindings\.cni-gate\.io in validating[^;]*$/,
   ],
-  ['deployment', replicas(1), /1 of 2 replicas are ready$/],
-  ['deployment', replicas(2, { updatedReplicas: 1, conditions: [stuck] }), /its rollout got stuck: late$/],
-  ['service', endpoints(0, 0), /it has no endpoint, so every/],
+  ['webhooks', webhook({ objectSelector: never }), /^objectSelector of pods/],
+  ['webhooks', webhook({ namespaceSelector: never }), /^namespaceSelector of pods/],
+  ['webhooks', webhook({ matchConditions: [] }), /^matchConditions of pods/],
+  [
+    'webhooks',
+    webhook({ matchConditions: [...(ours.matchConditions ?? []), { name: 'x', expression: 'false' }] }),
+    /^matchConditions of pods/,
+  ],
+  ['webhooks', webhook({ rules: [] }), /^rules of pods/],
+  ['webhooks', webhook({ matchPolicy: 'Exact' }), /^matchPolicy of pods/],
+  ['webhooks', webhook({ reinvocationPolicy: 'Never' }), /^reinvocationPolicy of pods/],
+  [
+    'webhooks',
+    webhook({
+      clientConfig: { ...ours.clientConfig, service: { name: 'cni-gate', namespace: 'x', path: '/mutate' } },
+    }),
+    /^clientConfig of pods/,
+  ],
+  ['service', endpoints(0, 0), /none of its 0 endpoints is ready.*, so new pods .* are refused$/],
   ['service', endpoints(0), /none of its 2 endpoints is ready/],
   ['service', endpoints(1, 2, []), /none of its 2 endpoints is ready with port https/],
   ['service', endpoints(2, 2, [{ name: 'metrics', port: 8443 }]), /is ready with port https/],
   ['service', { service: absent }, /it does not exist, and webhooks call it/],
-  [
-    'service',
-    { elsewhere: ['pods.cni-gate.io'] },
-    /webhooks pods\.cni-gate\.io call another server, so every/,
-  ],
   ['service', servicePort({ port: 8443 }), /it has no port 443/],
-  ['certificate', { certificate: found(certificate) }, /^Secret a\/b: .* for pods\.cni-gate\.io: it is old$/],
-  ['policy-pods', policies({ policy: absent }), /it does not exist, so/],
+  [
+    'certificate',
+    secret(other.certificate),
+    /^Secret cni-gate\/cni-gate-tls: .* for pods\.cni-gate\.io: .* and 2 more$/,
+  ],
+  ['certificate', secret(old.certificate), /for pods\.cni-gate\.io: the certificate is in force from/],
+  ['policy-pods', policies({ policy: absent }), /^pods\.cni-gate\.io: the policy does not exist/],
   ['policy-pods', policies({ binding: absent }), /its binding does not/],
   ['policy-pods', binding({ validationActions: ['Warn'] }), /does not deny \(validationActions: Warn\)/],
   ['policy-pods', binding({ policyName: 'x' }), /its binding is of another policy/],
   ['policy-pods', binding({ matchResources: { namespaceSelector: never } }), /has matchResources/],
   ['policy-pods', binding({ paramRef: { name: 'x' } }), /or paramRef/],
-  [
-    'policy-pods',
-    rules({
-      variables: [
-        ...(spec.variables ?? []).filter(({ name }) => name !== 'images'),
-        { name: 'images', expression: "['a/b:1'] + object.spec.initContainers.map(c, c.image)" },
-      ],
-    }),
-    /its variable images is not a list/,
-  ],
+  ['policy-pods', images("['a/b:1'] + variables.inits.map(c, c.image)"), /variable images is not a list/],
+  // in CEL, the first string ends in the second one, and the rest is a variable and a comment
+  ['policy-pods', images(`['\\', "', variables.inits[0].image]//"]`), /its variable images is not a list/],
   ['policy-pods', rules({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }), /its paramKind are not/],
-  [
-    'policy-pods',
-    rules({ validations: spec.validations?.slice(1) }),
-    /its validations are not those of cni-gate/,
-  ],
+  ['policy-pods', rules({ validations: spec.validations?.slice(1) }), /its validations are not those/],
   ['policy-pods', rules({ variables: [{ name: 'status', expression: "'x'" }] }), /its variables are not/],
   ['policy-pods', constraints({ namespaceSelector: never }), /its matchConstraints are not/],
+  ['policy-pods', rules({ matchConditions: spec.matchConditions?.slice(1) }), /its matchConditions are not/],
   [
-    'policy-pods',
-    rules({ matchConditions: [...(spec.matchConditions ?? []), { name: 'x', expression: 'false' }] }),
-    /its matchConditions are not/,
+    'policy-service-account',
+    { policies: { ...wholeInstallation.policies, serviceAccount: { policy: absent, binding: absent } } },
+    /^service-account\.cni-gate\.io: the policy does not exist/,
   ],
   [
     'leader',
-    lease({}),
-    /x_1 holds it and has not renewed it since 2026-11-21T11:59:29Z, so refused pods are not/,
+    { lease: lease(31_000) },
+    /x_1 has not renewed it since 2026-11-21T11:59:29.*, so refused pods are/,
   ],
-  ['leader', lease({ holder: '' }), /no replica holds it/],
+  ['leader', { lease: lease(0, '') }, /no replica holds it/],
   ['leader', { lease: absent }, /no replica holds it/],
 ];
 for (const [id, installation, text] of faults)
   test(`${id} fails, and nothing else: ${text}`, () => {
-    const findings = judge(installation);
-    assert.deepEqual(having(findings, 'failed'), [id]);
-    const { code, what = '', hint } = findings[id] ?? {};
-    assert.match(what, text);
-    assert.match(code ?? '', /^CNI_GATE_/);
-    assert.notEqual(hint, '');
+    assert.deepEqual(having('failed', { installation }), [id]);
+    const [row] = rowsIn(id, { installation });
+    assert.match(row?.what ?? '', text);
+    assert.match(row?.code ?? '', /^CNI_GATE_/);
+    assert.notEqual(row?.hint, '');
   });
 
-suite('each fault around the installation fails only its own check', () => {
-  const trouble = { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' } as const;
-  const cases: Partial<Record<CheckId, Partial<CheckFacts>>> = {
-    'webhook-pods': { registered: { ...allRegistered, mutating: [] } },
-    'webhook-bindings': { registered: { ...allRegistered, validating: allRegistered.validating?.slice(1) } },
-    'server-rights': { serverRights: found({ asked: 2, missing: ['list nodes'] }) },
-    'namespace-labels': { namespaces: found([{ name: 'shop', profile: 'cillium' }]) },
-    daemonsets: { daemonSets: found([]) },
-    configuration: { configuration: { ...configured({}), trouble } },
+suite('no fault', () => {
+  const selector = ours.namespaceSelector?.matchExpressions ?? [];
+  const serving = issueServing(authority, { names: ['cni-gate.cni-gate.svc'], days: 1, now: new Date(now) });
+  const container = {
+    name: 'cni-gate',
+    args: ['--tls-cert', '/tls/a.crt'],
+    volumeMounts: [{ name: 'v', mountPath: '/tls' }],
   };
-  for (const [id, facts] of Object.entries(cases))
-    test(id, () => assert.deepEqual(having(judge({}, facts), 'failed'), [id]));
-
-  test('if nothing is installed, check says so, and does not judge the parts', () => {
-    const findings = judge({}, { ...nothingInstalled, serverRights: absent });
-    assert.equal(findings.installed?.code, 'CNI_GATE_NOT_INSTALLED');
-    assert.deepEqual([findings.deployment, findings.probe], [undefined, undefined]);
-  });
-});
-
-/** The fields in which, by the check's message, the webhook for pods differs from the manifests. */
-function changedIn(more: Partial<Webhook>): string | undefined {
-  const mutating = allRegistered.mutating?.map((webhook) => ({ ...webhook, ...more }));
-  const { what = '' } = judge({}, { registered: { ...allRegistered, mutating } })['webhook-pods'] ?? {};
-  return / of cni-gate \S+: (.*) of pods\.cni-gate\.io$/.exec(what)?.[1];
-}
-const [ours] = allRegistered.mutating ?? [];
-assert.ok(ours);
-const { clientConfig, rules: rulesOfPods, matchConditions, namespaceSelector } = ours;
-
-suite('a webhook differs from the manifests in', () => {
-  const cases: Record<string, Partial<Webhook>> = {
-    objectSelector: { objectSelector: never },
-    namespaceSelector: { namespaceSelector: never },
-    matchConditions: { matchConditions: [{ name: 'never', expression: 'false' }] },
-    rules: { rules: (rulesOfPods ?? []).map((rule) => ({ ...rule, operations: ['DELETE'] })) },
-    clientConfig: {
-      clientConfig: { ...clientConfig, service: { name: 'cni-gate', namespace: 'y', path: '/nope' } },
-    },
-    matchPolicy: { matchPolicy: 'Exact' },
-  };
-  for (const [field, more] of Object.entries(cases)) test(field, () => assert.equal(changedIn(more), field));
-});
-
-suite('no difference of a webhook', () => {
-  const cases: Record<string, Partial<Webhook>> = {
-    'defaults of the API server': { objectSelector: {}, matchPolicy: 'Equivalent' },
-    'a custom failurePolicy and timeout': { failurePolicy: 'Ignore', timeoutSeconds: 5 },
-    'a condition that the component no-opt-out removes': {
-      matchConditions: (matchConditions ?? []).filter(({ name }) => name !== 'not-opted-out'),
-    },
-    'a URL, with any path': { clientConfig: { url: 'https://gate.example/somewhere' } },
-    'what Azure Kubernetes Service writes into every namespaceSelector': {
+  const volumes = [{ name: 'v', secret: { secretName: 'own' } }];
+  const template = { spec: { containers: [container], volumes } };
+  const cases: Record<string, Installed> = {
+    'defaults of the API server in a webhook': webhook({ objectSelector: {}, matchPolicy: 'Equivalent' }),
+    'a custom failurePolicy and timeout': webhook({ failurePolicy: 'Ignore', timeoutSeconds: 5 }),
+    'what Azure Kubernetes Service writes into every namespaceSelector': webhook({
       namespaceSelector: {
         matchExpressions: [
           { key: 'kubernetes.azure.com/managedby', operator: 'NotIn', values: ['aks'] },
           { key: 'control-plane', operator: 'NotIn', values: ['true'] },
           { key: 'control-plane', operator: 'DoesNotExist' },
-          ...(namespaceSelector?.matchExpressions ?? []),
+          ...selector,
         ],
       },
+    }),
+    'a Lease renewed late': { lease: lease(29_000) },
+    'defaults of the API server in a policy': constraints({ matchPolicy: 'Equivalent', objectSelector: {} }),
+    'endpoints in two slices, as of a Service with IPv4 and IPv6': { slices: found([slice(0), slice(2)]) },
+    'ports without a name': { ...servicePort({ name: undefined }), ...endpoints(2, 2, [{ port: 8443 }]) },
+    "a serving certificate of one's own": {
+      deployment: found({ spec: { selector: {}, template } }),
+      secret: found({ data: { 'a.crt': base64(serving.certificate) } }),
     },
   };
-  for (const [name, more] of Object.entries(cases))
-    test(name, () => assert.equal(changedIn(more), undefined));
-});
-
-suite('no fault', () => {
-  const cases: Record<string, Partial<InstallationFacts>> = {
-    'one replica more than requested': replicas(3),
-    'an endpoint that is not ready beside one that is': endpoints(1),
-    'a Lease renewed late, or by a clock that is behind': lease({ renewed: now - 29_000 }),
-    'defaults of the API server in a policy': constraints({
-      matchPolicy: 'Equivalent',
-      objectSelector: {},
-    }),
-    'endpoints in two slices, as of a Service with IPv4 and IPv6': { slices: found([slice(0), slice(1)]) },
-    'ports without a name': { ...servicePort({ name: undefined }), ...endpoints(1, 2, [{ port: 8443 }]) },
-  };
   for (const [name, installation] of Object.entries(cases))
-    test(name, () => assert.deepEqual(having(judge(installation), 'failed'), []));
+    test(name, () => assert.deepEqual(having('failed', { installation }), []));
 
   test('a binding that only warns, if the proof does too', () => {
+    const installation = binding({ validationActions: ['Warn', 'Audit'] });
     const configuration = configured({ proof: { mode: 'warn' } });
-    const findings = judge(binding({ validationActions: ['Warn', 'Audit'] }), { configuration });
-    assert.deepEqual(having(findings, 'failed'), []);
-  });
-
-  test('what nothing in the cluster shows is skipped, as when replicas run in another way', () => {
-    const certificate = found({ secret: '', webhooks: [], notShown: 'there is no Deployment' });
-    const findings = judge({ deployment: absent, certificate }, { serverRights: absent });
-    assert.deepEqual(having(findings, 'skipped'), ['deployment', 'certificate', 'server-rights']);
-    assert.equal(judge({ url: 'https://gate.example/mutate', service: absent }).service?.result, 'skipped');
-  });
-
-  test('failurePolicy Ignore is mentioned beside passed checks', () => {
-    const findings = judge({ failurePolicy: 'Ignore', ...rules({ failurePolicy: 'Ignore' }) });
-    assert.match(findings.service?.what ?? '', /ready; while none is, new pods .* start/);
-    assert.match(findings['policy-pods']?.what ?? '', /^bound: Deny; failurePolicy Ignore: /);
+    assert.deepEqual(rowsIn('policy-pods', { installation, configuration })[0]?.result, 'passed');
   });
 });
 
 suite('what may not be read is not known, never a pass', () => {
   const dark = forbidden('it');
-  const { mutating: _, ...notMutating } = allRegistered;
-  const cases: [CheckId, Partial<CheckFacts>, essential?: true][] = [
-    ['service', { installation: { ...wholeInstallation, service: dark } }, true],
-    ['service', { installation: { ...wholeInstallation, slices: dark } }, true],
-    ['policy-pods', { installation: { ...wholeInstallation, ...policies({ binding: dark }) } }, true],
-    ['namespace-labels', { namespaces: dark }, true],
+  const cases: [CheckId, More][] = [
+    ['kubernetes-version', { version: dark }],
+    ['kubernetes-version', { version: absent }],
+    ['webhooks', { installation: { mutating: dark } }],
+    ['webhooks', { installation: { validating: dark } }],
+    ['service', { installation: { service: dark } }],
+    ['service', { installation: { slices: dark } }],
+    ['certificate', { installation: { deployment: dark } }],
+    ['certificate', { installation: { secret: dark } }],
+    ['certificate', { installation: { secret: absent } }],
+    ['certificate', { installation: { deployment: found(files) } }],
+    ['policy-pods', { installation: policies({ policy: dark }) }],
+    ['policy-pods', { installation: policies({ binding: dark }) }],
+    [
+      'mutating-policy',
+      {
+        installation: {
+          policies: { ...wholeInstallation.policies, mutating: { policy: dark, binding: dark } },
+        },
+      },
+    ],
+    ['leader', { installation: { lease: dark } }],
+    ['namespaces', { namespaces: dark }],
     ['daemonsets', { namespaces: dark }],
     ['daemonsets', { daemonSets: dark }],
-    ['resources', { namespaces: dark }],
-    ['server-rights', { serverRights: dark }],
-    ['deployment', { installation: { ...wholeInstallation, deployment: dark } }],
-    ['certificate', { installation: { ...wholeInstallation, certificate: dark } }],
-    ['leader', { installation: { ...wholeInstallation, lease: dark } }],
-    ['opt-out', { registered: { ...notMutating, mutating: undefined } }],
-    ['opt-out', { installation: { ...wholeInstallation, ...policies({ policy: dark }) } }],
-    ['proof-mode', { pods: dark }],
-    ['resources', { limits: dark }],
-    ['probe', { probe: undefined }],
+    ['probe', { probe: [], namespaces: dark }],
+    ['nodes', { readiness: dark }],
+    ['nodes', { namespaces: dark }],
+    ['held-pods', { pods: dark }],
+    ['failed-proofs', { pods: dark }],
+    ['waiting-pods', { pods: dark }],
+    ['pods-without-proof', { pods: dark }],
+    ['duplicate-addresses', { pods: dark }],
   ];
-  for (const [id, facts, essential = false] of cases)
-    test(`${id}, ${essential ? 'and there is no result' : 'and the rest determines the result'}`, () => {
-      const finding = judge({}, facts)[id];
-      assert.deepEqual([finding?.result, finding?.essential], ['not-known', essential]);
-    });
+  for (const [id, more] of cases)
+    test(`${id}: ${Object.keys(more?.installation ?? more ?? {})}`, () =>
+      assert.deepEqual(
+        rowsIn(id, more).map(({ result }) => result),
+        ['not-known'],
+      ));
 
-  test('without the configuration, what it decides is not known', () => {
-    const trouble = {
-      code: 'CNI_GATE_CLUSTER_FORBIDDEN',
-      message: 'cannot get',
-      right: 'verb "get"',
-    } as const;
-    const configuration = { ...configured({}), trouble };
-    const namespaces = found([{ name: 'shop', profile: 'of-their-own' }]);
-    const findings = judge(binding({ validationActions: ['Warn'] }), { configuration, namespaces });
-    const expected = 'configuration policy-pods opt-out namespace-labels daemonsets resources';
-    assert.deepEqual(having(findings, 'not-known'), expected.split(' '));
-    assert.match(findings.configuration?.what ?? '', /RBAC lacks verb "get"$/);
-    const loose = judge(policies({ policy: absent }), { configuration });
-    assert.deepEqual(having(loose, 'failed'), ['policy-pods']);
-  });
-});
-
-test('an incomplete rollout is a warning: earlier replicas run, or the controller has not seen it', () => {
-  const { deployment: shown } = judge(replicas(2, { updatedReplicas: 1 }));
-  assert.match(shown?.what ?? '', /a rollout is not complete: 1 of 2 replicas are updated/);
-  for (const status of [{ updatedReplicas: 1 }, { replicas: 3 }, { observedGeneration: 0 }]) {
-    const rolling = { ...deployment(), status: { ...deployment().status, ...status } };
-    assert.deepEqual(having(judge({ deployment: found(rolling) }), 'warning'), ['deployment']);
-  }
-});
-
-test('a single replica is a warning if pods are refused while it restarts', () => {
-  const one = replicas(1, { replicas: 1, updatedReplicas: 1 });
-  const { result, what, hint } = judge(one).deployment ?? {};
-  assert.equal(result, 'warning');
-  assert.match(what ?? '', /one replica: while it restarts, every new pod .* is refused$/);
-  assert.match(hint ?? '', /scale deployment cni-gate --replicas=2/);
-  assert.equal(judge({ ...one, failurePolicy: 'Ignore' }).deployment?.result, 'passed');
-});
-
-suite('kubernetes-version', () => {
-  const cases: [minor: number, CheckResult['result'], what: RegExp][] = [
-    [29, 'failed', /^the API server is v1\.29\.4, and cni-gate needs 1\.30/],
-    [30, 'warning', /^v1\.30\.4: refused pods are not steered, .* 1\.35$/],
-    [35, 'passed', /^v1\.35\.4$/],
-  ];
-  for (const [minor, result, what] of cases)
-    test(`1.${minor}: ${result}`, () => {
-      const shown = judge({}, { version: kubernetes(minor) })['kubernetes-version'];
-      assert.equal(shown?.result, result);
-      assert.match(shown?.what ?? '', what);
+  for (const trouble of [{ invalid }, { unknown: 'it may not be read' }])
+    test(`without the configuration, what it decides: ${Object.keys(trouble)}`, () => {
+      const configuration = { ...configured({}), ...trouble };
+      const namespaces = found([{ name: 'shop', profile: 'of-their-own' }]);
+      const installation = binding({ validationActions: ['Warn'] });
+      const open = having('not-known', { configuration, namespaces, installation });
+      const expected: CheckId[] = ['policy-pods', 'namespaces', 'daemonsets'];
+      assert.deepEqual(open, 'unknown' in trouble ? ['configuration', ...expected] : expected);
+      for (const installation of [rules({ matchConditions: [] }), webhook({ matchConditions: [] })])
+        assert.deepEqual(
+          having('failed', { configuration, installation }),
+          'invalid' in trouble ? ['configuration'] : [],
+        );
+      assert.ok(
+        having('failed', { configuration, installation: policies({ policy: absent }) }).includes(
+          'policy-pods',
+        ),
+      );
     });
 });
 
-test('pods that prove in warn mode are a warning, unless the configuration warns as well', () => {
-  const pod = { namespace: 'shop', name: 'web', proof: 'passed' as const };
-  const pods = found([{ ...pod, warns: true as const }, pod]);
-  const { result, what, hint } = judge({}, { pods })['proof-mode'] ?? {};
-  assert.equal(result, 'warning');
-  assert.match(what ?? '', /^1 pod in warn mode, /);
-  assert.equal(hint, 'Recreate them: kubectl -n shop rollout restart deployment,statefulset,daemonset');
-  const configuration = configured({ proof: { mode: 'warn' } });
-  assert.equal(judge({}, { pods, configuration })['proof-mode'], undefined);
+test('an invalid configuration fails in one line, and a valid one shows the modes', () => {
+  const configuration = { ...configured({}), invalid };
+  assert.deepEqual(having('failed', { configuration }), ['configuration']);
+  const text = 'replicas that start do not accept it: config.yaml:; no mode lenient';
+  assert.equal(what('configuration', { configuration }), text);
+  assert.match(
+    what('configuration'),
+    /^proof enforce, gate enforce, steer nominate, repair audit, by config\.yaml/,
+  );
+});
+
+test('fewer ready endpoints than replicas are a warning', () => {
+  for (const installation of [endpoints(1), { deployment: found(deployment(3)) }])
+    assert.deepEqual(having('warning', { installation }), ['service']);
+  assert.equal(
+    what('service', { installation: { deployment: found(deployment(3)) } }),
+    '2 of 3 replicas are ready',
+  );
+});
+
+test('a webhook without a caBundle, and one that calls another server, are not as in the manifests', () => {
+  const clientConfig = { ...ours.clientConfig, caBundle: '' };
+  // also if the certificate may not be read
+  const more = { installation: { ...webhook({ clientConfig }), secret: forbidden('it') } };
+  assert.match(what('webhooks', more), /^caBundle of pods/);
+  const elsewhere = webhook({ clientConfig: { url: 'https://elsewhere/mutate' } });
+  assert.match(what('webhooks', { installation: elsewhere }), /^clientConfig, caBundle of pods/);
+});
+
+test('what an outage does depends on the failurePolicy', () => {
+  const installation = { ...webhook({ failurePolicy: 'Ignore' }), ...endpoints(0) };
+  assert.match(what('service', { installation }), /are refused if they need the server, or start without/);
+});
+
+test('kubernetes-version: too old fails, and without nominations warns', () => {
+  const results = [29, 30, 34, 35].map((minor) =>
+    resultOf('kubernetes-version', { version: kubernetes(minor) }),
+  );
+  assert.deepEqual(results, ['failed', 'warning', 'warning', 'passed']);
 });
 
 suite('proof.allowOptOut and the component no-opt-out have to agree', () => {
   const without = <T extends { name: string }>(conditions: T[] = []): T[] =>
     conditions.filter(({ name }) => name !== 'not-opted-out');
-  const cases: [allowOptOut: boolean, inWebhook: boolean, inPolicy: boolean, text?: RegExp][] = [
-    [true, true, true],
-    [false, false, false],
-    [false, true, true, /is false.* webhook pods\.cni-gate\.io and policy pods\.cni-gate\.io$/],
-    [false, false, true, /^proof\.allowOptOut is false.* policy/],
-    [false, true, false, /^proof\.allowOptOut is false.* webhook/],
-    [true, false, false, /^proof\.allowOptOut is true/],
-  ];
-  for (const [allowOptOut, inWebhook, inPolicy, text] of cases)
-    test(`allowOptOut ${allowOptOut}, condition in webhook ${inWebhook}, in policy ${inPolicy}`, () => {
-      const conditions = inPolicy ? spec.matchConditions : without(spec.matchConditions);
-      const mutating = [{ ...ours, ...(!inWebhook && { matchConditions: without(matchConditions) }) }];
-      const findings = judge(rules({ matchConditions: conditions }), {
-        configuration: configured({ proof: { allowOptOut } }),
-        registered: { ...allRegistered, mutating },
+  for (const allowOptOut of [true, false])
+    for (const [inWebhook, inPolicy] of [
+      [true, true],
+      [true, false],
+      [false, true],
+      [false, false],
+    ] as const)
+      test(`allowOptOut ${allowOptOut}, condition in webhook ${inWebhook}, in policy ${inPolicy}`, () => {
+        const matchConditions = inWebhook ? ours.matchConditions : without(ours.matchConditions);
+        const conditions = inPolicy ? spec.matchConditions : without(spec.matchConditions);
+        const installation = {
+          ...rules({ matchConditions: conditions }),
+          mutating: found([{ ...ours, matchConditions }] as Webhook[]),
+        };
+        const configuration = configured({ proof: { allowOptOut } });
+        const expected = [
+          ...(inWebhook === allowOptOut ? [] : ['webhooks']),
+          ...(inPolicy === allowOptOut ? [] : ['policy-pods']),
+        ];
+        assert.deepEqual(having('failed', { configuration, installation, namespaces: found([]) }), expected);
       });
-      assert.deepEqual(having(findings, 'failed'), text ? ['opt-out'] : []);
-      if (text) assert.match(findings['opt-out']?.what ?? '', text);
-    });
-});
-
-suite('resources of the init container that a namespace does not accept', () => {
-  const metadata = { namespace: 'shop', name: 'small' };
-  const small = (...ranges: object[]): LimitFacts => {
-    const limits = ranges.map((range) => ({ type: 'Container', ...range }));
-    return { kind: 'LimitRange', metadata, spec: { limits } };
-  };
-  const quota = (hard: Record<string, string>): LimitFacts => ({
-    kind: 'ResourceQuota',
-    metadata,
-    spec: { hard },
-  });
-  const cases: Record<string, [limits: LimitFacts, text?: RegExp]> = {
-    'a minimum': [
-      small({ min: { cpu: '50m' } }),
-      /^namespace shop, LimitRange small: min\.cpu is 50m, requests\.cpu 2m$/,
-    ],
-    'a maximum': [small({ max: { memory: '16Mi' } }), /max\.memory is 16Mi, limits\.memory 24Mi$/],
-    'a ratio': [
-      small({}, { maxLimitRequestRatio: { cpu: '5' } }),
-      /maxLimitRequestRatio\.cpu is 5, limits\.cpu 20m and requests\.cpu 2m$/,
-    ],
-    'a quota of requests': [quota({ 'requests.memory': '1Mi' }), /\.memory is 1Mi, requests\.memory 4Mi$/],
-    'a quota of requests, with short names': [quota({ cpu: '1m' }), / cpu is 1m, requests\.cpu 2m$/],
-    'a quota of limits': [quota({ 'limits.cpu': '10m' }), /limits\.cpu is 10m, limits\.cpu 20m$/],
-    'what fits': [
-      small({ min: { cpu: '2m' }, max: { cpu: '1', memory: '24Mi' }, maxLimitRequestRatio: { cpu: '10' } }),
-    ],
-    'a quota that fits': [quota({ cpu: '10m', 'requests.cpu': '2m', 'limits.memory': '1Gi', pods: '0' })],
-    'a range of whole pods': [small({ type: 'Pod', min: { cpu: '1' } })],
-    'the range of a namespace that did not opt in': [
-      { ...small({ min: { cpu: '1' } }), metadata: { ...metadata, namespace: 'lab' } },
-    ],
-  };
-  for (const [name, [limits, text]] of Object.entries(cases))
-    test(name, () => {
-      const findings = judge({}, { limits: found([limits]) });
-      assert.deepEqual(having(findings, 'failed'), text ? ['resources'] : []);
-      if (text) assert.match(findings.resources?.what ?? '', text);
-    });
-
-  test('proof.resources makes them fit', () => {
-    const resources = { requests: { cpu: '50m' }, limits: { cpu: '60m' } };
-    const limits = found([small({ min: { cpu: '50m' }, maxLimitRequestRatio: { cpu: '2' } })]);
-    const configuration = configured({ proof: { resources } });
-    assert.equal(judge({}, { configuration, limits }).resources?.result, 'passed');
-  });
-});
-
-test('a probe: a hint for each reason, and a probe that was not made is never a pass', () => {
-  const probed = (outcome: 'failed' | 'not-made', reason: string, more: Partial<CheckFacts> = {}) =>
-    judge({}, { probe: { namespace: null, outcome, what: 'no', reason } as never, ...more }).probe;
-  const reasons = ['refused', 'silence', 'not-called', 'changed'];
-  const hints = new Set(reasons.map((reason) => probed('failed', reason)?.hint));
-  assert.equal(hints.size, reasons.length);
-  for (const reason of ['rights', 'other']) {
-    const { result, essential } = probed('not-made', reason) ?? {};
-    assert.deepEqual([result, essential], ['not-known', true]);
-  }
-  const dark = { namespaces: forbidden('namespaces') };
-  assert.equal(probed('not-made', 'no-namespace', { namespaces: found([]) })?.result, 'skipped');
-  assert.equal(probed('not-made', 'no-namespace', dark)?.result, 'not-known');
 });
 
 suite('the mutating policy', () => {
-  const version = kubernetes(36);
-  const judgeWith = (
-    mutating: InstallationFacts['policies']['mutating'],
-    more: Partial<CheckFacts> = {},
-  ): Findings => judge({ policies: { ...wholeInstallation.policies, mutating } }, { version, ...more });
-  const row = (...of: Parameters<typeof judgeWith>): Partial<CheckResult> =>
-    judgeWith(...of)['mutating-policy'] ?? {};
-  const none = { policy: absent, binding: absent };
   const pair = mutatingPair();
-  const [rules, binding] = [specIn(pair.policy), specIn(pair.binding)];
-  const changed = (more: object) => ({ ...pair, policy: found({ spec: { ...rules, ...more } }) });
+  const base = { configuration: configured({}), namespaces: found([]) };
+  const mutating = (of: InstallationFacts['policies']['mutating'], more: Installed = {}): Installed => ({
+    policies: { ...wholeInstallation.policies, mutating: of },
+    ...more,
+  });
+  const relying = webhook({ matchConditions: [...(ours.matchConditions ?? []), leftByThePolicy] });
+  const [rulesOf, bindingOf] = [specIn(pair.policy), specIn(pair.binding)];
+  const changed = (more: object) => ({ ...pair, policy: found({ spec: { ...rulesOf, ...more } }) });
   const image = (name: string) => ({
-    variables: rules.variables?.map((one) =>
+    variables: rulesOf.variables?.map((one) =>
       one.name === 'image' ? { name: 'image', expression: `"${name}"` } : one,
     ),
   });
-  const [webhook = {} as Webhook] = allRegistered.mutating ?? [];
-  const relying = {
-    ...allRegistered,
-    mutating: [{ ...webhook, matchConditions: [...(webhook.matchConditions ?? []), leftByThePolicy] }],
-  };
+  const row = (installation: Installed, more: More = {}) =>
+    rowsIn('mutating-policy', { ...base, ...more, installation })[0];
 
-  test('an invalid configuration: whether the policy agrees with it is not known', () => {
-    const trouble = { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' } as const;
-    assert.equal(row(pair, { configuration: { ...configured({}), trouble } }).result, 'not-known');
+  test('of the configuration passes; without one, there is no such check', () => {
+    assert.equal(row(mutating(pair, relying))?.result, 'passed');
+    assert.deepEqual(having('failed', { ...base, installation: mutating(pair, relying) }), []);
+    assert.equal(row({}), undefined);
   });
 
-  test('no policy: not mentioned before 1.36, and a warning since', () => {
-    assert.equal(judge({})['mutating-policy'], undefined);
-    assert.partialDeepStrictEqual(row(none), { result: 'warning' });
-    assert.match(row(none).hint ?? '', /strict-policies/);
-  });
+  test('a webhook that is called for every pod too is a warning', () =>
+    assert.deepEqual(having('warning', { ...base, installation: mutating(pair) }), ['mutating-policy']));
 
-  test('the policy of the configuration', () => {
-    const findings = judgeWith(pair, { registered: relying });
-    assert.deepEqual(having(findings, 'passed'), Object.keys(findings));
-    // as after a change from policies back to the webhook: during an outage, all pods are refused
-    assert.partialDeepStrictEqual(row(pair), { result: 'warning' });
-    assert.match(row(pair).what ?? '', /the webhook is called for every pod too/);
-  });
+  test('an invalid configuration: whether the policy agrees with it is not known', () =>
+    assert.equal(
+      row(mutating(pair), { configuration: { ...configured({}), invalid } })?.result,
+      'not-known',
+    ));
 
-  const wrong: [name: string, Parameters<typeof judgeWith>, RegExp][] = [
-    ['it is missing', [{ ...pair, policy: absent }], /it does not exist, so it injects nothing$/],
-    ['its binding is missing', [{ ...pair, binding: absent }], /its binding does not exist/],
-    ['the webhook relies on it', [none, { registered: relying }], /it does not exist/],
+  const wrong: [name: string, Installed, RegExp, More?][] = [
+    ['it is missing', mutating({ ...pair, policy: absent }), /the policy does not exist$/],
+    ['its binding is missing', mutating({ ...pair, binding: absent }), /its binding does not exist/],
+    ['the webhook relies on it', relying, /does not exist/],
     [
       'of another policy',
-      [{ ...pair, binding: found({ spec: { ...binding, policyName: 'x' } }) }],
+      mutating({ ...pair, binding: found({ spec: { ...bindingOf, policyName: 'x' } }) }),
       /another policy/,
     ],
     [
       'another image',
-      [changed(image('example/other'))],
+      mutating(changed(image('example/other'))),
       /injects the image "example\/other", and .* says "ghcr/,
     ],
-    ['other variables', [changed({ variables: rules.variables?.slice(0, -1) })], /its variables are not/],
-    ['no match condition', [changed({ matchConditions: [] })], /its conditions are not/],
-    ['other mutations', [changed({ mutations: [] })], /its mutations are not/],
-    ['other namespaces', [changed({ matchConstraints: {} })], /its matchConstraints are not/],
+    [
+      'other variables',
+      mutating(changed({ variables: rulesOf.variables?.slice(0, -1) })),
+      /its variables are not/,
+    ],
+    ['no match condition', mutating(changed({ matchConditions: [] })), /its matchConditions are not/],
+    ['other mutations', mutating(changed({ mutations: [] })), /its mutations are not/],
+    ['other namespaces', mutating(changed({ matchConstraints: {} })), /its matchConstraints are not/],
+    ['parameters', mutating(changed({ paramKind: { kind: 'ConfigMap' } })), /its paramKind are not/],
     [
       'another mode',
-      [pair, { configuration: configured({ proof: { mode: 'warn' } }) }],
+      mutating(pair),
       /its variables are not/,
+      { configuration: configured({ proof: { mode: 'warn' } }) },
     ],
     [
       'another configuration',
-      [pair, { configuration: configured({ proof: { image: 'x/y' } }) }],
+      mutating(pair),
       /says "x\/y"/,
+      { configuration: configured({ proof: { image: 'x/y' } }) },
     ],
   ];
-  for (const [name, args, text] of wrong)
+  for (const [name, installation, text, more] of wrong)
     test(`${name}: fails, with what to do`, () => {
-      const { result, code, what, hint } = row(...args);
+      const { result, code, what: seen = '', hint } = row(installation, more) ?? {};
       assert.deepEqual([result, code, hint === ''], ['failed', 'CNI_GATE_POLICY', false]);
-      assert.match(what ?? '', text);
+      assert.match(seen, text);
     });
 
   test("the image of the Deployment's init container, or of the final policy, is the expected one", () => {
     const mirror = 'mirror.example/validator:1';
-    const of = (more: Partial<InstallationFacts>): string | undefined =>
-      judge({ ...wholeInstallation, ...more }, { version, registered: relying })['mutating-policy']?.result;
-    const mutating = changed(image(mirror));
-    const base = deployment();
-    const spec = { ...base.spec?.template.spec, initContainers: [{ name: 'validator', image: mirror }] };
-    const ours = { ...base, spec: { ...base.spec, template: { spec } } } as typeof base;
+    const mirrored = changed(image(mirror));
+    const spec = { containers: [], initContainers: [{ name: 'validator', image: mirror }] };
     const final = (name: string) => {
-      const variables = [{ name: 'images', expression: `['${name}', 'x']` }];
+      const variables = [{ name: 'images', expression: `[${name}, 'x']` }];
       return { ...pods, policy: found({ spec: { ...specIn(pods.policy), variables } }) };
     };
-    const installed = { ...wholeInstallation.policies, mutating };
-    assert.equal(of({ policies: installed, deployment: found(ours) }), 'passed');
-    assert.equal(of({ policies: { ...installed, pods: final(mirror) } }), 'passed');
-    assert.equal(of({ policies: { ...installed, pods: final('example/other') } }), 'failed');
+    const of = (more: Installed, ofPods = pods) =>
+      row({
+        policies: { ...wholeInstallation.policies, mutating: mirrored, pods: ofPods },
+        ...relying,
+        ...more,
+      })?.result;
+    assert.equal(of({ deployment: found({ spec: { selector: {}, template: { spec } } }) }), 'passed');
+    assert.equal(of({}, final(`'${mirror}'`)), 'passed');
+    assert.equal(of({}, final(`"${mirror}"`)), 'passed');
+    assert.equal(of({}, final("'example/other'")), 'failed');
     // if neither names an image, this check passes: another check reports that the final policy is missing
-    assert.equal(of({ policies: { ...installed, pods: { ...pods, policy: absent } } }), 'passed');
+    assert.equal(of({}, { ...pods, policy: absent }), 'passed');
   });
 
   test('proof-only: checks of the server are left out, and what is not installed is named', () => {
-    const { registered, installation } = nothingInstalled;
-    const only = (mutating: InstallationFacts['policies']['mutating']): Findings =>
-      findingsOf(
-        checkFacts({
-          version,
-          registered,
-          serverRights: absent,
-          installation: { ...installation, policies: { ...installation.policies, pods, mutating } },
-        }),
-      );
-    const findings = only(pair);
-    const others = Object.keys(findings).filter((id) => id !== 'daemonsets');
-    assert.deepEqual([having(findings, 'passed'), having(findings, 'skipped')], [others, ['daemonsets']]);
-    assert.match(findings.installed?.what ?? '', /gate, steering and repair are not installed/);
+    const only = (of: InstallationFacts['policies']['mutating']): More => ({
+      ...base,
+      namespaces: found([{ name: 'shop', profile: 'cilium' }]),
+      installation: { ...nothingInstalled, policies: { ...nothingInstalled.policies, pods, mutating: of } },
+    });
+    assert.deepEqual([having('failed', only(pair)), having('not-known', only(pair))], [[], []]);
+    assert.match(what('installed', only(pair)), /gate, steering and repair are not installed/);
+    for (const id of [
+      'webhooks',
+      'service',
+      'certificate',
+      'policy-service-account',
+      'leader',
+      'daemonsets',
+    ] as const)
+      assert.deepEqual(rowsIn(id, only(pair)), []);
+    assert.deepEqual(having('failed', only({ policy: absent, binding: absent })), ['mutating-policy']);
+  });
+});
+
+suite('whether cni-gate is installed', () => {
+  test('if nothing is, that is all', () => {
+    const more = { installation: nothingInstalled };
     assert.deepEqual(
-      [findings.deployment, findings.leader, findings['webhook-pods']],
-      [undefined, undefined, undefined],
+      [having('failed', more), having('passed', more)],
+      [['installed'], ['kubernetes-version']],
     );
-    assert.deepEqual(having(only(none), 'failed'), ['mutating-policy']);
+    const [row] = rowsIn('installed', more);
+    assert.match(row?.what ?? '', /so pods of namespaces that opted in are not checked: shop$/);
+    assert.equal(row?.code, 'CNI_GATE_NOT_INSTALLED');
   });
 
-  test('the effect of an outage is named', () => {
-    const policies = { ...wholeInstallation.policies, mutating: pair };
-    const what = (failurePolicy: 'Fail' | 'Ignore'): string =>
-      judge({ policies, failurePolicy, ...endpoints(0) }, { version }).service?.what ?? '';
-    assert.match(what('Ignore'), /so new pods .* that need the server are refused$/);
-    // a webhook that is called for every pod, after a change back from policies
-    assert.match(what('Fail'), /so every new pod .* is refused$/);
+  test('a binding of the policy over pods counts: alone, it refuses every pod', () => {
+    const policies = { ...nothingInstalled.policies, pods: { policy: absent, binding: pods.binding } };
+    const more = { installation: { ...nothingInstalled, policies } };
+    assert.ok(!having('failed', more).includes('installed'));
+    assert.deepEqual(having('failed', more).slice(0, 2), ['mutating-policy', 'policy-pods']);
+  });
+
+  test('what may not be read may exist', () => {
+    for (const name of ['mutating', 'validating', 'deployment', 'service'])
+      assert.equal(
+        resultOf('installed', { installation: { ...nothingInstalled, [name]: forbidden('it') } }),
+        'not-known',
+      );
   });
 });

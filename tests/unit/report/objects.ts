@@ -1,15 +1,16 @@
 import type { V1Deployment } from '@kubernetes/client-node';
+import { createAuthority } from '../../../certs/issue.ts';
 import { toDaemonSetFacts } from '../../../webhook/core/facts/node.ts';
 import type { PodEvidence } from '../../../webhook/core/facts/pod-evidence.ts';
 import { policyObjects } from '../../../webhook/core/policies/policy.ts';
-import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names.ts';
-import { type CheckId, checksOf } from '../../../webhook/report/judge/catalogue.ts';
-import type { CheckResult } from '../../../webhook/report/judge/check-result.ts';
+import { installedPolicies } from '../../../webhook/lib/names.ts';
+import { type CheckId, type Row, rowsOf, type Scope } from '../../../webhook/report/judge/catalogue.ts';
 import { expectedPolicies } from '../../../webhook/report/judge/policies.ts';
-import { expectedWebhooks } from '../../../webhook/report/judge/registration.ts';
-import type { InstallationFacts, Registered, Webhook } from '../../../webhook/report/observe/installation.ts';
-import type { CheckFacts, Facts, PreFacts, StatusFacts } from '../../../webhook/report/observe/observe.ts';
-import type { Hold, PodFacts } from '../../../webhook/report/observe/pods.ts';
+import type { Result } from '../../../webhook/report/judge/row.ts';
+import { expectedWebhooks } from '../../../webhook/report/judge/webhooks.ts';
+import type { InstallationFacts, Webhook } from '../../../webhook/report/observe/installation.ts';
+import type { Facts } from '../../../webhook/report/observe/observe.ts';
+import type { PodFacts } from '../../../webhook/report/observe/pods.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { apiDaemonSet, now } from '../core/networks/objects.ts';
@@ -20,25 +21,20 @@ export const found = <T>(value: T): { found: T } => ({ found: value });
 /** The observation of an object that does not exist. */
 export const absent = {};
 
-/** The observation of an object that may not be read, with the right that is missing. */
-export const forbidden = (what: string, resource = 'things') => ({
-  unknown: {
-    why: `${what} may not be read`,
-    right: `verb "list" on resource "${resource}" of API group ""`,
-  },
-});
+/** The observation of an object that may not be read. */
+export const forbidden = (what: string) => ({ unknown: `${what} may not be read: RBAC lacks verb "list"` });
 
-/** Webhooks as in the manifests, with a caBundle, so that the API server can call them. */
-const called = (names: readonly string[]): Webhook[] =>
-  expectedWebhooks
-    .filter(({ name }) => names.includes(name))
-    .map((one) => ({ ...one, clientConfig: { ...one.clientConfig, caBundle: 'eA==' } }));
+export const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** Everything that an installation registers. */
-export const allRegistered: Registered = {
-  mutating: called(installedWebhooks.mutating),
-  validating: called(installedWebhooks.validating),
-};
+/** The authority of the managed certificates, which is valid at {@link now}. */
+export const authority = createAuthority({ days: 90, now: new Date(now - 86_400_000) });
+
+/** Webhooks as in the manifests, with the caBundle of the authority. */
+const called = (webhooks: readonly Webhook[]): Webhook[] =>
+  webhooks.map((one) => ({
+    ...one,
+    clientConfig: { ...one.clientConfig, caBundle: base64(authority.certificate) },
+  }));
 
 /** A policy with its binding, as in the manifests. */
 const bound = (kind: keyof typeof expectedPolicies): InstallationFacts['policies']['pods'] => ({
@@ -54,23 +50,17 @@ export function mutatingPair(policy = policyOf()): InstallationFacts['policies']
   return { policy: found(rules), binding: found(binding) };
 }
 
-/** A Deployment of 2 replicas, of which `readyReplicas` are ready. */
-export const deployment = (
-  readyReplicas = 2,
-  { replicas = 2, ...status }: { replicas?: number } & V1Deployment['status'] = {},
-): V1Deployment => ({
-  metadata: { generation: 1 },
+/** A Deployment of this many replicas. */
+export const deployment = (replicas = 2): V1Deployment => ({
   spec: {
     replicas,
     selector: {},
     template: {
       spec: {
-        serviceAccountName: 'cni-gate',
-        containers: [{ name: 'cni-gate', image: 'cni-gate:0.1.0', args: ['serve', '--port=8443'] }],
+        containers: [{ name: 'cni-gate', image: 'cni-gate:0.1.0', args: ['--tls-secret=cni-gate-tls'] }],
       },
     },
   },
-  status: { observedGeneration: 1, readyReplicas, updatedReplicas: 2, ...status },
 });
 
 /** An EndpointSlice with `all` endpoints, of which `ready` are ready. */
@@ -79,53 +69,48 @@ export const slice = (ready: number, all = 2, ports: object[] = [{ name: 'https'
   endpoints: Array.from({ length: all }, (_, at) => ({ addresses: [], conditions: { ready: at < ready } })),
 });
 
+/** A Lease that x_1 renewed this many milliseconds ago. */
+export const lease = (ago: number, holderIdentity = 'x_1') => {
+  const renewTime = new Date(now - ago).toISOString();
+  return found({ metadata: {}, spec: { holderIdentity, renewTime, leaseDurationSeconds: 15 } });
+};
+
 /** An installation in which everything is in order at {@link now}. */
 export const wholeInstallation: InstallationFacts = {
   namespace: 'cni-gate',
-  url: undefined,
-  elsewhere: [],
-  service: found({ spec: { ports: [{ name: 'https', port: 443, targetPort: 'https' }] } }),
-  slices: found([slice(2)]),
-  deployment: found(deployment()),
-  certificate: found({ secret: 'cni-gate/cni-gate-tls', webhooks: [] }),
+  mutating: found(called(expectedWebhooks.mutating)),
+  validating: found(called(expectedWebhooks.validating)),
   policies: {
     pods: bound('pods'),
     serviceAccount: bound('serviceAccount'),
-    // the cluster is too old for mutating policies: see `version`
     mutating: { policy: absent, binding: absent },
   },
-  lease: found({ holder: 'cni-gate-5d9f_1', renewed: now - 1000, duration: 15_000 }),
-  failurePolicy: 'Fail',
+  deployment: found(deployment()),
+  service: found({ spec: { ports: [{ name: 'https', port: 443, targetPort: 'https' }] } }),
+  slices: found([slice(2)]),
+  secret: found({ data: { 'tls.crt': base64(authority.certificate) } }),
+  lease: lease(1000),
 };
 
 /** A cluster without any object of cni-gate. */
-export const nothingInstalled: Pick<Facts, 'registered' | 'installation'> = {
-  registered: { mutating: [], validating: [] },
-  installation: {
-    ...wholeInstallation,
-    deployment: absent,
-    service: absent,
-    policies: {
-      pods: { policy: absent, binding: absent },
-      serviceAccount: { policy: absent, binding: absent },
-      mutating: { policy: absent, binding: absent },
-    },
-    lease: absent,
+export const nothingInstalled: InstallationFacts = {
+  ...wholeInstallation,
+  mutating: absent,
+  validating: absent,
+  deployment: absent,
+  service: absent,
+  secret: absent,
+  policies: {
+    pods: { policy: absent, binding: absent },
+    serviceAccount: { policy: absent, binding: absent },
+    mutating: { policy: absent, binding: absent },
   },
-};
-
-const cluster = {
-  context: 'production',
-  server: 'https://10.0.0.1:6443',
-  clientVersion: '0.1.0',
-  serverVersion: '0.1.0',
+  lease: absent,
 };
 
 /** The version of an API server of Kubernetes 1.`minor`. */
 export const kubernetes = (minor: number, patch = 4) =>
   found({ major: '1', minor: `${minor}`, gitVersion: `v1.${minor}.${patch}` });
-
-export const policy = policyOf({});
 
 /** A configuration as a command finds it in a cluster. */
 export const configured = (settings: object): Facts['configuration'] => ({
@@ -133,42 +118,10 @@ export const configured = (settings: object): Facts['configuration'] => ({
   source: 'config.yaml of ConfigMap cni-gate/cni-gate',
 });
 
-/** What `check` reads of an installation in which everything is in order at {@link now}. */
-export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
-  version: kubernetes(35),
-  cluster,
-  configuration: configured({}),
-  registered: allRegistered,
-  installation: wholeInstallation,
-  serverRights: found({ asked: 40, missing: [] }),
-  namespaces: found([{ name: 'shop', profile: 'cilium' }]),
-  daemonSets: found([daemonSet('kube-system', 'cilium')]),
-  pods: found([]),
-  limits: found([]),
-  probe: {
-    namespace: 'shop',
-    outcome: 'injected',
-    what: 'the pod comes back with cni-gate-validator (address, gateway, roundTrip)',
-  },
-  ...more,
-});
-
-/** A cluster in which cni-gate can be installed, with Cilium and linkerd. */
-export const preFacts = (more: Partial<PreFacts> = {}): PreFacts => ({
-  version: kubernetes(35),
-  ...nothingInstalled,
-  cluster: { ...cluster, serverVersion: null },
-  configuration: { policy, source: 'the built-in profiles' },
-  rights: { asked: 30, missing: [] },
-  daemonSets: found([daemonSet('kube-system', 'cilium'), daemonSet('linkerd-cni', 'linkerd-cni')]),
-  namespaces: found([]),
-  ...more,
-});
-
-/** The facts of a DaemonSet. */
+/** A DaemonSet as a command reads it. */
 export const daemonSet = (namespace: string, name: string) => ({
-  ...toDaemonSetFacts(apiDaemonSet(name)),
-  namespace,
+  facts: { ...toDaemonSetFacts(apiDaemonSet(name)), namespace },
+  selector: '',
 });
 
 /** Two profiles with a DaemonSet each, but the DaemonSet of `lost` does not exist. */
@@ -177,38 +130,63 @@ export const profiles = [
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'gone' }] },
 ];
 
-/** Some of the facts of a status, with the pods as a plain list and not as an observation. */
-export type MoreStatusFacts = Partial<Omit<StatusFacts, 'pods'>> & { pods?: PodFacts[] };
-
-/** What `status` reads of a cluster in which everything is in order. */
-export const statusFacts = ({
-  pods = [{ namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' }],
+/** What a command reads of a cluster in which everything is in order. @param more replaces facts */
+export const factsOf = ({
+  installation,
   ...more
-}: MoreStatusFacts = {}): StatusFacts => ({
-  cluster,
+}: Partial<Omit<Facts, 'installation'>> & { installation?: Partial<InstallationFacts> } = {}): Facts => ({
+  now,
+  cluster: {
+    context: 'production',
+    server: 'https://10.0.0.1:6443',
+    clientVersion: '0.1.0',
+    serverVersion: '0.1.0',
+  },
   version: kubernetes(35),
   configuration: configured({ profiles }),
-  registered: allRegistered,
-  installation: wholeInstallation,
+  installation: { ...wholeInstallation, ...installation },
+  namespace: undefined,
   namespaces: found([{ name: 'shop', profile: 'mesh' }]),
   daemonSets: found([daemonSet('net', 'agent')]),
-  namespace: undefined,
-  readiness: clusterWith({ n1: {}, n2: {} }),
-  pods: found(pods),
-  events: new Map(),
+  readiness: found(clusterWith({ n1: {}, n2: {} })),
+  pods: found([podOf('web-0', 'passed')]),
+  events: found(new Map()),
   probe: undefined,
   ...more,
 });
 
-/** The results of checks, by the ids of the checks. */
-export type Findings = Partial<Record<CheckId, CheckResult>>;
+type More = Parameters<typeof factsOf>[0];
 
-/** The results of all checks of these facts. */
-export const findingsOf = (facts: Facts, at = now): Findings =>
-  Object.fromEntries(checksOf(facts, at).map((row) => [row.id, row]));
+/** The rows of a check. */
+export const rowsIn = (id: CheckId, more: More = {}, scope: Scope = 'status'): Row[] =>
+  rowsOf(factsOf(more), scope).filter(({ check }) => check === id);
 
-/** The facts about a pod that is held. */
-export const holdOf = (name: string, hold: Omit<Hold, 'uid'>): Hold => ({ ...hold, uid: `${name}-uid` });
+/** The checks with a row of this result. */
+export const having = (result: Result, more: More = {}, scope: Scope = 'status'): CheckId[] => [
+  ...new Set(rowsOf(factsOf(more), scope).flatMap((row) => (row.result === result ? row.check : []))),
+];
+
+/** A pod on node n1 of namespace shop. */
+export const podOf = (name: string, proof: PodFacts['proof'], more: Partial<PodFacts> = {}): PodFacts => ({
+  uid: `${name}-uid`,
+  namespace: 'shop',
+  name,
+  node: 'n1',
+  proof,
+  ...more,
+});
+
+/** A pod with evidence. */
+export const provedPod = (
+  name: string,
+  proof: PodFacts['proof'],
+  evidence: Partial<PodEvidence>,
+  more: Partial<PodFacts> = {},
+): PodFacts => podOf(name, proof, { evidence: evidenceOf(name, evidence), ...more });
+
+/** The leader's last event about the pod of this name. */
+export const eventOf = (name: string, note: string, at = now, stopped = false): Facts['events'] =>
+  found(new Map([[`${name}-uid`, { note, at, stopped }]]));
 
 /** The text of a status annotation. */
 export const annotationOf = (names: string[], checks: string[], more: object = {}): string =>

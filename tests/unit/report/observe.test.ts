@@ -5,25 +5,17 @@ import { fileURLToPath } from 'node:url';
 import type { V1Deployment } from '@kubernetes/client-node';
 import { parse, parseAllDocuments } from 'yaml';
 import { version as clientVersion } from '../../../webhook/lib/version.ts';
+import { rowsOf } from '../../../webhook/report/judge/catalogue.ts';
+import { podEvents } from '../../../webhook/report/observe/events.ts';
 import { servingSecret, versionIn } from '../../../webhook/report/observe/installation.ts';
-import {
-  type CheckFacts,
-  observeBefore,
-  observeInstallation,
-} from '../../../webhook/report/observe/observe.ts';
-import {
-  installRights,
-  type Right,
-  rightText,
-  serverRights,
-} from '../../../webhook/report/observe/rights.ts';
-import { policyOf } from '../../support/configurations.ts';
+import { observe } from '../../../webhook/report/observe/observe.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
-import { findingsOf } from './objects.ts';
+import { now } from '../core/networks/objects.ts';
+import { podOf, provedPod } from './objects.ts';
 
-/* These tests show how `check` reads a cluster that refuses requests or fails. */
+/* How a cluster is read, also one that refuses requests or fails. */
 
-const options = { ownNamespace: 'cni-gate', given: undefined, probe: false };
+const options = { ownNamespace: 'cni-gate', probe: true };
 const version = { major: '1', minor: '36+', gitVersion: 'v1.36.3-eks-1' };
 const forbid = ({ path }: Asked): object =>
   status(
@@ -39,110 +31,56 @@ const start = (t: TestContext, answers: Record<string, object>) =>
     json(response, answer === undefined ? 403 : 200, answer ?? forbid(asked));
   });
 
-test('without any right except that to the version, every check that needs a right names it', async (t) => {
+test('without any right except that to the version, every other check names the missing right', async (t) => {
   const { client } = await start(t, { '/version': version });
-  const findings = findingsOf(await observeInstallation(client, options), Date.now());
-  assert.equal(findings['kubernetes-version']?.what, 'v1.36.3-eks-1');
-  // these checks need no right, or report a missing right in other words
-  const without = /^(?:kubernetes-version|installed|daemonsets|namespace-labels|opt-out|resources|probe)$/;
-  const others = Object.entries(findings).filter(([id]) => !without.test(id));
-  for (const [id, { result, what }] of others) {
-    assert.equal(result, 'not-known', `${id}: ${what}`);
-    const right =
-      /: RBAC lacks verb "(?:get|list)" on (?:resource "[a-z]+" of API group "[a-z0-9.]*"|nonResourceURL "\/apis\/\S+")$/;
-    assert.match(what, right, id);
-  }
-  assert.ok(others.length > 9);
+  const rows = rowsOf(await observe(client, options), 'status');
+  // these depend on the configuration
+  const others = rows.filter(({ check }) => check !== 'kubernetes-version' && check !== 'daemonsets');
+  assert.deepEqual(
+    rows.flatMap(({ check, result }) => (result === 'not-known' ? [] : check)),
+    ['kubernetes-version'],
+  );
+  for (const { check, what } of others)
+    assert.match(what, /: RBAC lacks verb "list" on resource "things"/, check);
+  assert.ok(others.length > 15);
 });
 
-/** The answers about an installation in the namespace `net`, whose certificate is in the Secret `own`. */
-function answersOf(): Record<string, object> {
+test('an installation is read in the namespace that its webhooks call', async (t) => {
+  const metadata = { uid: 'u', name: 'cni-gate', resourceVersion: '1' };
   const webhooks = [
     { name: 'a', clientConfig: { service: { namespace: 'net', name: 'gate' }, caBundle: 'eA==' } },
   ];
   const containers = [{ name: 'cni-gate', image: 'cni-gate:0.0.9', args: ['--tls-secret=own'] }];
-  const spec = { template: { spec: { serviceAccountName: 'gate', containers } } };
-  const metadata = { uid: 'u', name: 'cni-gate', resourceVersion: '1' };
-  const items = [{ metadata, webhooks, failurePolicy: 'Fail' }];
   const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
-  const reviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-  return {
+  const { url, client } = await start(t, {
     '/version': version,
-    '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations': { metadata, items },
-    '/apis/apps/v1/namespaces/net/deployments/cni-gate': { metadata, spec },
+    '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cni-gate': { metadata, webhooks },
+    '/apis/apps/v1/namespaces/net/deployments/cni-gate': {
+      metadata,
+      spec: { template: { spec: { containers } } },
+    },
     '/api/v1/namespaces/net/secrets/own': { metadata, data: { 'tls.crt': 'eA==' } },
     '/api/v1/namespaces/net/configmaps/cni-gate': { metadata, data: { 'config.yaml': config } },
-    [reviews]: { status: { allowed: false } },
-  };
-}
-
-test('an installation is read in the namespace that its webhooks call, with the rights of its account', async (t) => {
-  const { url, client } = await start(t, answersOf());
-  const { configuration, installation, cluster, serverRights }: CheckFacts = await observeInstallation(
-    client,
-    options,
-  );
+  });
+  const { configuration, installation, cluster } = await observe(client, options);
   assert.equal(configuration.source, 'config.yaml of ConfigMap net/cni-gate');
-  const { namespace, certificate } = installation;
-  assert.equal(namespace, 'net');
-  assert.match(JSON.stringify(certificate), /"secret":"net\/own","webhooks":\[\{"name":"a","fault":/);
-  const { asked, missing = [] } = serverRights.found ?? {};
-  assert.equal(asked, missing.length);
-  assert.ok(missing.includes('update secrets own in namespace net'));
+  assert.deepEqual([installation.namespace, installation.secret.found?.data], ['net', { 'tls.crt': 'eA==' }]);
   const { context: _, ...identity } = cluster;
   assert.deepEqual(identity, { server: url, clientVersion, serverVersion: '0.0.9' });
 });
 
-test('a certificate that is not shown, or may not be read', async (t) => {
-  const { '/api/v1/namespaces/net/secrets/own': secret, ...others } = answersOf();
-  const certificateOf = async (more: Record<string, object>): Promise<object> => {
-    const { client } = await start(t, { ...others, ...more });
-    return (await observeInstallation(client, options)).installation.certificate;
-  };
-  const other = { '/api/v1/namespaces/net/secrets/own': { ...secret, data: {} } };
-  assert.partialDeepStrictEqual(await certificateOf(other), {
-    found: { notShown: 'Certificate: Secret net/own with key tls.crt does not exist' },
-  });
-  assert.partialDeepStrictEqual(await certificateOf({}), {
-    unknown: { why: 'Certificate: Secret net/own may not be read' },
-  });
-});
-
-test('before an installation, DaemonSets are read by their names, and the rights of the caller', async (t) => {
+test('DaemonSets are read by their names', async (t) => {
   const { client } = await startFakeApi(t, ({ path, query }, response) => {
     if (path === '/version') return json(response, 200, version);
-    if (path.endsWith('/selfsubjectaccessreviews')) return json(response, 201, { status: { allowed: true } });
     const isIt = path.includes('/kube-flannel/') && query.fieldSelector === 'metadata.name=kube-flannel-ds';
     const metadata = { namespace: 'kube-flannel', name: 'kube-flannel-ds', uid: 'u', resourceVersion: '1' };
     const items = isIt ? [{ metadata, spec: { template: { spec: {} } } }] : [];
     return json(response, 200, { metadata: { resourceVersion: '1' }, items });
   });
-  const { daemonSets, rights } = await observeBefore(client, { ownNamespace: 'cni-gate', given: undefined });
+  const { daemonSets } = await observe(client, options);
   assert.deepEqual(
-    daemonSets.found?.map(({ name }) => name),
+    daemonSets.found?.map(({ facts }) => facts.name),
     ['kube-flannel-ds'],
-  );
-  assert.deepEqual(rights, { asked: 2 * 15, missing: [] });
-});
-
-test('LimitRanges and ResourceQuotas are read with what they require of containers', async (t) => {
-  const list = (name: string, spec: object): object => ({
-    metadata: { resourceVersion: '1' },
-    items: [{ metadata: { uid: name, namespace: 'shop', name, resourceVersion: '1' }, spec }],
-  });
-  const min = { cpu: '50m' };
-  const { client } = await start(t, {
-    '/version': version,
-    '/api/v1/limitranges': list('small', { limits: [{ type: 'Container', min }] }),
-    '/api/v1/resourcequotas': list('all', { hard: { pods: '9' } }),
-  });
-  const { limits } = await observeInstallation(client, options);
-  assert.deepEqual(
-    limits.found?.map(({ kind, metadata, spec }) => [kind, metadata.name, spec]),
-    [
-      ['LimitRange', 'small', { limits: [{ type: 'Container', min }] }],
-      ['ResourceQuota', 'all', { hard: { pods: '9' } }],
-    ],
   );
 });
 
@@ -151,62 +89,62 @@ test('an API server that fails in between is an error, and no finding', async (t
     if (path === '/version') json(response, 200, version);
     else json(response, 500, status(500, 'InternalError', 'etcdserver: request timed out'));
   });
-  await assert.rejects(observeInstallation(client, options), { code: 'CNI_GATE_CLUSTER_BUSY' });
+  await assert.rejects(observe(client, options), { code: 'CNI_GATE_CLUSTER_BUSY' });
 });
 
-test("the age of the Lease is measured by the API server's clock, not by that of holder or reader", async (t) => {
-  const minute = 60_000;
-  // the clock of the API server is ten minutes behind the clock of the reader
-  const there = (): number => Date.now() - 10 * minute;
-  for (const holdersClock of [-5 * minute, 5 * minute])
-    for (const [ago, result] of [
-      [2000, 'passed'],
-      [2 * minute, 'failed'],
-    ] as const) {
-      const time = (after = 0): string => new Date(there() - ago + after).toISOString();
-      const spec = { holderIdentity: 'x', leaseDurationSeconds: 15, renewTime: time(holdersClock) };
-      const managedFields = [
-        { time: time(), fieldsV1: { 'f:spec': { 'f:renewTime': {} } } },
-        { time: time(ago), fieldsV1: { 'f:metadata': { 'f:labels': {} } } },
-      ];
-      const { client } = await startFakeApi(t, (asked, response) => {
-        const date = { date: new Date(there()).toUTCString() };
-        if (asked.path === '/version') json(response, 200, version, date);
-        else if (asked.path.endsWith('/leases/cni-gate-leader'))
-          json(response, 200, { metadata: { managedFields }, spec }, date);
-        else json(response, 403, forbid(asked), date);
-      });
-      const findings = findingsOf(await observeInstallation(client, options), Date.now());
-      assert.equal(findings.leader?.result, result);
-    }
+test("times are compared with the API server's clock, not with that of the reader", async (t) => {
+  // ten minutes behind the clock of the reader
+  const there = new Date(Date.now() - 600_000);
+  const { client } = await startFakeApi(t, (asked, response) => {
+    const date = { date: there.toUTCString() };
+    json(
+      response,
+      asked.path === '/version' ? 200 : 403,
+      asked.path === '/version' ? version : forbid(asked),
+      date,
+    );
+  });
+  const facts = await observe(client, options);
+  assert.ok(Math.abs(facts.now - there.getTime()) < 30_000);
 });
 
-const texts = (rights: Right[]): string[] => [...new Set(rights.map(rightText))].toSorted();
-
-test("in its own namespace, the service account needs the manifests' rights for the features that are on", () => {
-  const allOn = texts(serverRights('net', policyOf({ repair: { mode: 'recreate' } }), 'own'));
-  // with certificates from elsewhere
-  const allOff = texts(
-    serverRights('net', policyOf({ repair: { mode: 'off' }, steer: { mode: 'off' } }), undefined),
-  );
-  const always = ['list nodes', 'update leases.coordination.k8s.io cni-gate-leader in namespace net'];
-  const sometimes = [
-    'patch pods/status',
-    'delete pods',
-    'patch mutatingwebhookconfigurations.admissionregistration.k8s.io cni-gate',
-    'update secrets own in namespace net',
-    'create secrets in namespace net',
+test('the last event of the leader about a pod that is held, failed or lost; none is requested for other pods', async (t) => {
+  const event = (minute: number, note: string, more: object = {}) => ({
+    action: 'Leave',
+    eventTime: `2026-11-21T11:${minute}:00.000000Z`,
+    regarding: { uid: 'web-uid' },
+    note,
+    ...more,
+  });
+  const items = [
+    event(10, 'its node is not ready'),
+    event(11, 'it has stopped\u001b[2J', { action: 'Stop' }),
+    event(9, 'older'),
+    event(12, 'of another pod', { regarding: { uid: 'other-uid' } }),
+    event(13, ''),
   ];
-  const absent = (rights: string[]): string[] =>
-    [...always, ...sometimes].filter((right) => !rights.includes(right));
-  assert.deepEqual([absent(allOn), absent(allOff)], [[], sometimes]);
-  assert.ok(allOff.every((right) => !/webhookconfigurations|secrets/.test(right)));
-});
-
-test('the rights for an installation name every kind in the manifests', () => {
-  const needed = texts(installRights());
-  assert.ok(needed.includes('patch validatingadmissionpolicies.admissionregistration.k8s.io'));
-  assert.equal(needed.length, 2 * 15);
+  const { client, asked } = await startFakeApi(t, (_, response) => json(response, 200, { items }));
+  const held = { refused: 'n1', why: '', since: undefined, nominated: '' };
+  const unready = { run: 1, at: now - 60_000, shownBy: '1', patience: 10_000 };
+  for (const pod of [
+    podOf('web', 'waiting', { held }),
+    podOf('web', 'failed'),
+    provedPod('web', 'passed', { unready }),
+  ]) {
+    const { found } = await podEvents(client, [pod], now);
+    const { note, stopped } = found?.get('web-uid') ?? { note: '' };
+    assert.ok(note.startsWith('it has stopped') && !note.includes('\u001b'), note);
+    assert.equal(stopped, true);
+  }
+  assert.deepEqual(
+    asked.map(({ path, query }) => [path, query.fieldSelector]),
+    Array.from({ length: 3 }, () => [
+      '/apis/events.k8s.io/v1/namespaces/shop/events',
+      'reportingController=cni-gate.io/leader',
+    ]),
+  );
+  await podEvents(client, [podOf('web', 'passed'), podOf('x', 'waiting')], now);
+  assert.equal(asked.length, 3);
 });
 
 const manifests = fileURLToPath(new URL('../../../manifests/', import.meta.url));

@@ -89,50 +89,50 @@ suite('the state of the check of a pod', () => {
     ['no profile applies', { annotation: annotationOf([], []) }, 'skipped'],
     ['host network', { spec: { hostNetwork: true } }, 'skipped'],
     ['of cni-gate itself', { metadata: { namespace: 'cni-gate' } }, 'skipped'],
-    ['opted out', { label: 'none' }, 'optedOut'],
-    ['never reviewed', {}, 'withoutProof', 'not-reviewed'],
+    ['opted out', { label: 'none' }, 'opted-out'],
+    ['never reviewed', {}, 'without-proof', 'not-reviewed'],
     [
       'left to a server that did not answer',
       { annotation: '{"version":"1","left":"skipped-ports"}' },
-      'withoutProof',
+      'without-proof',
       'left-to-server',
     ],
-    ['a status that cannot be read', { annotation: '{' }, 'withoutProof', 'not-reviewed'],
+    ['a status that cannot be read', { annotation: '{' }, 'without-proof', 'not-reviewed'],
     [
       'admitted with a warning in place of a refusal',
       { annotation: reasonText('CNI_GATE_PROFILE_UNKNOWN') },
-      'withoutProof',
+      'without-proof',
       'admitted-with-warning',
     ],
     [
       'the container was removed',
       { annotation: proved, spec: { initContainers: null } },
-      'withoutProof',
+      'without-proof',
       'container-missing',
     ],
     [
       'another before ours',
       { annotation: proved, spec: { initContainers: [{ name: 'migrate' }, { name: ours }] } },
-      'withoutProof',
+      'without-proof',
       'not-first',
     ],
     [
       'it runs, and the proof failed',
       { annotation: proved, status: { initContainerStatuses: [{ name: ours, state: ended(95) }] } },
-      'withoutProof',
+      'without-proof',
       'not-completed',
     ],
     ['its witness runs again, and was reached', again({ state: running, started: true }), 'passed'],
     [
       'its witness runs again, and is not reached',
       again({ state: running, started: false }),
-      'withoutProof',
+      'without-proof',
       'not-completed',
     ],
     [
       'its witness runs again, and ends',
       again({ state: { waiting: {} }, lastState: ended(69) }),
-      'withoutProof',
+      'without-proof',
       'not-completed',
     ],
     [
@@ -191,8 +191,8 @@ suite('after a power cut, by the status from the kubelet of Kubernetes 1.36', ()
     });
 });
 
-test('only name, node, and a profile of its own are kept of a healthy pod', () => {
-  const facts = { namespace: 'shop', name: 'x', node: 'n1', proof: 'passed' };
+test('only names, node, and a profile of its own are kept of a healthy pod', () => {
+  const facts = { uid: 'x-uid', namespace: 'shop', name: 'x', node: 'n1', proof: 'passed' };
   assert.deepEqual(pick({ annotation: proved }), facts);
   const annotation = annotationOf(['cilium'], ['address'], { profile: 'cilium', chosenBy: 'pod' });
   assert.equal(pick({ annotation, label: 'cilium' }).profile, 'cilium');
@@ -208,15 +208,6 @@ test('the finding of the first failed check is taken from the message of a faile
   assert.equal(seenIn('{"problem":"no checks are given"}'), 'no checks are given');
   for (const nothing of ['', 'panic: oops', '{"checks":[null,{}]}']) assert.equal(seenIn(nothing), undefined);
   assert.equal(seenIn(JSON.stringify({ problem: 'x'.repeat(5000) }))?.length, 512);
-});
-
-test('the time of a failed proof is that of its sandbox, because each run of the container ends later', () => {
-  const since = '2026-11-21T11:00:00Z';
-  const conditions = [{ type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: since }];
-  const failed = validator({ state: ended(95) });
-  const facts = pick({ ...failed, status: { ...failed.status, conditions } });
-  assert.equal(facts.failingSince, Date.parse(since));
-  assert.equal(pick(failed).failingSince, undefined);
 });
 
 test('a pod whose init container only warns is marked, unless it is being deleted', () => {

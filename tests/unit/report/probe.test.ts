@@ -1,52 +1,13 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
-import { builtInProfiles } from '../../../webhook/config/builtin.ts';
-import type { Profile } from '../../../webhook/core/profiles/types.ts';
 import { statusAnnotation, validatorContainer } from '../../../webhook/lib/names.ts';
+import type { Result } from '../../../webhook/report/judge/row.ts';
 import type { OptIn } from '../../../webhook/report/observe/pods.ts';
-import { makeProbe, type ProbeFacts, probePod } from '../../../webhook/report/observe/probe.ts';
+import { makeProbe } from '../../../webhook/report/observe/probe.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
-import { annotationOf as statusOf } from './objects.ts';
-
-suite('the pod of a probe', () => {
-  for (const { name, proof } of builtInProfiles()) {
-    test(`requires the checks of profile ${name}`, () => {
-      const policy = policyOf({});
-      const { requiredChecks } = probePod('shop', policy.combineProfiles(name), policy);
-      assert.ok(requiredChecks.length > 0);
-      assert.ok(proof.checks.every((check) => requiredChecks.some((word) => word in check)));
-    });
-  }
-
-  test("requires no network's own validator in mode warn, because that validator cannot warn", () => {
-    const proof = { container: { image: 'x', command: ['/v'] } };
-    const own = { name: 'own', when: {}, daemonSets: [], proof };
-    const checksIn = (mode: string): readonly string[] => {
-      const policy = policyOf({ proof: { mode }, profiles: [own] });
-      return probePod('shop', policy.combineProfiles('own'), policy).requiredChecks;
-    };
-    assert.deepEqual([checksIn('warn'), checksIn('enforce')], [[], ['container']]);
-  });
-
-  const conditions: [Profile['when'], labels: object][] = [
-    [{ labels: { app: 'web' } }, { app: 'web' }],
-    [{ labels: { a: { in: ['x', 'y'] } } }, { a: 'x' }],
-    [
-      { labels: { on: { exists: true }, off: { exists: false }, b: { notIn: ['c'] } } },
-      { on: 'cni-gate-probe' },
-    ],
-    [[{ namespaceLabels: { mesh: 'on' } }, { labels: { mesh: 'on' } }], { mesh: 'on' }],
-  ];
-  for (const [when, labels] of conditions)
-    test(`meets \`when\`: ${JSON.stringify(when)}`, () => {
-      const own = { name: 'own', when, daemonSets: [], proof: { checks: [{ address: {} }] } };
-      const policy = policyOf({ profiles: [own] });
-      const { pod, requiredChecks } = probePod('shop', policy.combineProfiles('own'), policy);
-      assert.deepEqual([requiredChecks, pod.metadata.labels], [['address'], labels]);
-    });
-});
+import { rowsIn, annotationOf as statusOf } from './objects.ts';
 
 const came = (initContainers: string[], annotation?: string) => ({
   metadata: {
@@ -59,38 +20,24 @@ const came = (initContainers: string[], annotation?: string) => ({
 suite('the probe', () => {
   const policy = policyOf({});
   const optedIn = (...names: string[]): OptIn[] => names.map((name) => ({ name, profile: 'cilium' }));
+  const ours = validatorContainer;
+  const [proved, none] = [statusOf(['mesh'], ['address']), statusOf([], [])];
 
+  /** The namespaces that were tried, and the rows of the check. */
   async function probe(
     t: TestContext,
     namespaces: OptIn[],
-    answer: (namespace: string, response: ServerResponse) => void,
-    timeout?: number,
-  ): Promise<ProbeFacts & { asked: string[] }> {
-    const { client, asked } = await startFakeApi(t, ({ path }, response) => {
-      answer(path.split('/')[4] ?? '', response);
+    answer: (namespace: string, response: ServerResponse, needsServer: boolean) => void,
+    { asksServer = false, timeout = 30_000, by = policy } = {},
+  ) {
+    const { client, asked } = await startFakeApi(t, ({ path, body }, response) => {
+      const needsServer = String(body).includes('"volumes":[{"name":"cni-gate-podinfo"');
+      answer(path.split('/')[4] ?? '', response, needsServer);
     });
-    const facts = await makeProbe(client, namespaces, policy, 'cni-gate', false, timeout);
+    const answers = await makeProbe(client, namespaces, by, 'cni-gate', asksServer, timeout);
     assert.ok(asked.every(({ method, query }) => method === 'POST' && query.dryRun === 'All'));
-    return { ...facts, asked: asked.map(({ path }) => path.split('/')[4] ?? '') };
+    return { rows: rowsIn('probe', { probe: answers }), tried: asked.map(({ path }) => path.split('/')[4]) };
   }
-  const forbidden = (response: ServerResponse): void =>
-    json(response, 403, status(403, 'Forbidden', 'exceeded quota: all'));
-
-  const ours = validatorContainer;
-  const [proved, none] = [statusOf(['mesh'], ['address']), statusOf([], [])];
-  const answers: [ReturnType<typeof came>, ProbeFacts['outcome'], RegExp][] = [
-    [came([ours], proved), 'injected', /\(address\)$/],
-    [came([]), 'failed', /did not ask cni-gate, or got no answer and continued/],
-    [came([ours]), 'failed', /without cni-gate\.io\/status/],
-    [came(['other', ours], proved), 'failed', /its first init container is other$/],
-    [came([], none), 'failed', /\(address, gateway.*\), but its first init container is missing$/],
-  ];
-  for (const [pod, outcome, what] of answers)
-    test(`${outcome}: ${what}`, async (t) => {
-      const seen = await probe(t, optedIn('a', 'b'), (_, response) => json(response, 201, pod));
-      assert.deepEqual([seen.outcome, seen.asked], [outcome, ['a']], 'it stops at the first answer');
-      assert.match(seen.what, what);
-    });
 
   const refused = (code: number, reason: string, message: string, cause = message): object =>
     status(code, reason, message, { details: { causes: [{ message: cause }] } });
@@ -101,61 +48,92 @@ suite('the probe', () => {
     'failed calling webhook "pods.cni-gate.io": failed to call webhook: Post "https://cni-gate"';
   const policyName = "ValidatingAdmissionPolicy 'pods.cni-gate.io' with binding 'pods.cni-gate.io'";
   // the texts are in the form in which a real API server of v1.36 writes them
+  const forbidden = (text: string): object => status(403, 'Forbidden', text);
   const denied = (by: string): object =>
-    status(403, 'Forbidden', `admission webhook "${by}" denied the request: ${failing}`);
+    forbidden(`admission webhook "${by}" denied the request: ${failing}`);
   const right = 'pods is forbidden: User "x" cannot create resource "pods" in API group ""';
   const foreign = `ValidatingAdmissionPolicy 'x' with binding 'y' denied request: ${policyName} denied request: no`;
-  const refusals: [answer: object, ProbeFacts['outcome'], ProbeFacts['reason']][] = [
-    [internal(`${failing}: context deadline exceeded`), 'failed', 'refused'],
-    [denied('pods.cni-gate.io'), 'failed', 'refused'],
-    [byPolicy(`${policyName} denied request: no`), 'failed', 'refused'],
-    [
-      byPolicy(
-        "policy 'pods.cni-gate.io' with binding 'pods.cni-gate.io' denied request: cost limit exceeded",
-      ),
-      'failed',
-      'refused',
-    ],
-    [status(504, 'Timeout', 'it did not complete'), 'failed', 'silence'],
+  const cost =
+    "policy 'pods.cni-gate.io' with binding 'pods.cni-gate.io' denied request: cost limit exceeded";
+  const small = 'pods "x" is forbidden: minimum cpu usage per Container is 50m, but request is 2m';
+  const answers: [answer: object, Result, code: string | null, what: RegExp][] = [
+    [came([ours], proved), 'passed', null, /^a new pod comes back with cni-gate-validator \(address\)$/],
+    [came([]), 'failed', 'CNI_GATE_PROBE', /did not ask cni-gate, or got no answer and continued/],
+    [came([ours]), 'failed', 'CNI_GATE_PROBE', /without cni-gate\.io\/status/],
+    [came(['other', ours], proved), 'failed', 'CNI_GATE_PROBE', /its first init container is other:/],
+    [came([], none), 'failed', 'CNI_GATE_PROBE', /\(address, gateway.*\), but .* is missing/],
+    [internal(`${failing}: context deadline exceeded`), 'failed', 'CNI_GATE_PROBE', /deadline exceeded/],
+    [denied('pods.cni-gate.io'), 'failed', 'CNI_GATE_PROBE', /denied the request/],
+    [byPolicy(`${policyName} denied request: no`), 'failed', 'CNI_GATE_PROBE', /denied request: no/],
+    [byPolicy(cost), 'failed', 'CNI_GATE_PROBE', /cost limit/],
+    [status(504, 'Timeout', 'it did not complete'), 'failed', 'CNI_GATE_PROBE', /did not complete/],
+    [forbidden(small), 'failed', 'CNI_GATE_RESOURCES', /minimum cpu usage/],
     // other webhooks and policies refused the pod, although their texts contain our names
-    [denied('other.example'), 'not-made', 'other'],
-    [byPolicy(foreign), 'not-made', 'other'],
-    [status(403, 'Forbidden', right), 'not-made', 'rights'],
+    [denied('other.example'), 'not-known', null, /^something other than cni-gate refuses new pods/],
+    [byPolicy(foreign), 'not-known', null, /^something other/],
+    [forbidden('exceeded quota: all'), 'not-known', null, /^something other/],
+    [forbidden(right), 'not-known', null, /RBAC lacks verb "create".*; or run it without the probe$/],
   ];
-  for (const [body, outcome, reason] of refusals)
-    test(`${outcome}, ${reason}: ${JSON.stringify(body)}`, async (t) => {
-      const { code } = body as { code: number };
-      const seen = await probe(t, optedIn('a'), (_, response) => json(response, code, body));
-      assert.deepEqual([seen.outcome, seen.reason], [outcome, reason]);
+  for (const [body, result, code, what] of answers)
+    test(`${result}: ${JSON.stringify(body).slice(0, 200)}`, async (t) => {
+      const { code: http = 201 } = body as { code?: number };
+      const { rows } = await probe(t, optedIn('a'), (_, response) => json(response, http, body));
+      assert.deepEqual(
+        rows.map((row) => [row.object, row.result, row.code]),
+        [['a', result, code]],
+      );
+      assert.match(rows[0]?.what ?? '', what);
     });
+
+  test('an answer without a proof passes if no profile applies to the pod', async (t) => {
+    const own = { name: 'cilium', when: { container: 'x' }, daemonSets: [], proof: { checks: [] } };
+    const by = policyOf({ profiles: [own] });
+    const { rows } = await probe(t, optedIn('a'), (_, response) => json(response, 201, came([], none)), {
+      by,
+    });
+    assert.deepEqual(
+      [rows[0]?.result, rows[0]?.what],
+      ['passed', 'cni-gate answers; no profile applies to the pod of the probe'],
+    );
+  });
 
   const mark = JSON.stringify({ version: '1', left: 'name-taken' });
-  const ofServer: [what: string, answer: object, outcome: ProbeFacts['outcome'], reason?: string][] = [
-    ['refuses it', denied('pods.cni-gate.io'), 'injected'],
-    ['lets it pass in warn mode', came([], none), 'injected'],
-    ['does not answer', byPolicy(`${policyName} denied request: no`), 'failed', 'server'],
-    ['does not answer, and the policy only warns', came([], mark), 'failed', 'server'],
-    ['is not called', came([]), 'failed', 'server'],
-    ['cannot be called', internal(`${failing}: context deadline exceeded`), 'failed', 'server'],
-    ['is hidden by another webhook', denied('other.example'), 'not-made', 'other'],
+  const ofServer: [what: string, answer: object, result: Result][] = [
+    ['refuses it', denied('pods.cni-gate.io'), 'passed'],
+    ['lets it pass in warn mode', came([], none), 'passed'],
+    ['does not answer', byPolicy(`${policyName} denied request: no`), 'failed'],
+    ['does not answer, and the policy only warns', came([], mark), 'failed'],
+    ['is not called', came([]), 'failed'],
+    ['cannot be called', internal(`${failing}: context deadline exceeded`), 'failed'],
+    ['is hidden by another webhook', denied('other.example'), 'warning'],
   ];
-  for (const [what, answer, outcome, reason] of ofServer)
-    test(`a mutating policy injects, and for a second pod the server ${what}: ${outcome}`, async (t) => {
-      const { client, asked } = await startFakeApi(t, ({ body }, response) => {
-        const needsServer = String(body).includes('"volumes":[{"name":"cni-gate-podinfo"');
-        const [code, text] = needsServer
-          ? [(answer as { code?: number }).code ?? 201, answer]
-          : [201, came([ours], proved)];
-        json(response, code, text);
-      });
-      const facts = await makeProbe(client, optedIn('a'), policy, 'cni-gate', true);
-      assert.deepEqual([facts.outcome, facts.reason, asked.length], [outcome, reason, 2]);
+  for (const [what, answer, result] of ofServer)
+    test(`a mutating policy injects, and for a second pod the server ${what}: ${result}`, async (t) => {
+      const { rows } = await probe(
+        t,
+        optedIn('a'),
+        (_, response, needsServer) => {
+          const code = needsServer ? ((answer as { code?: number }).code ?? 201) : 201;
+          json(response, code, needsServer ? answer : came([ours], proved));
+        },
+        { asksServer: true },
+      );
+      assert.deepEqual(
+        rows.map((row) => row.result),
+        ['passed', result],
+      );
     });
 
-  test('tries at most ten namespaces', async (t) => {
+  test('tries at most ten namespaces; what another policy refuses in one of them is a warning', async (t) => {
     const many = Array.from({ length: 30 }, (_, at) => `n${at}`);
-    const { outcome, asked } = await probe(t, optedIn(...many), (_, response) => forbidden(response));
-    assert.deepEqual([outcome, asked.length], ['not-made', 10]);
+    const { rows, tried } = await probe(t, optedIn(...many), (namespace, response) =>
+      namespace === 'n3' ? json(response, 201, came([ours], proved)) : json(response, 403, forbidden('full')),
+    );
+    assert.equal(tried.length, 10);
+    assert.deepEqual(
+      rows.slice(2, 5).map(({ result }) => result),
+      ['warning', 'passed', 'warning'],
+    );
   });
 
   test('skips namespaces that did not opt in, are exempt, or name an unknown profile', async (t) => {
@@ -164,13 +142,13 @@ suite('the probe', () => {
       { name: 'typo', profile: 'nowhere' },
       ...optedIn('kube-system', 'cni-gate'),
     ];
-    const { outcome, namespace, asked } = await probe(t, namespaces, (_, response) => forbidden(response));
-    assert.deepEqual([outcome, namespace, asked], ['not-made', null, []]);
+    const { rows, tried } = await probe(t, namespaces, (_, response) => json(response, 403, forbidden('x')));
+    assert.deepEqual([rows, tried], [[], []]);
   });
 
-  test('ends the request to a silent API server', async (t) => {
-    const { outcome, what } = await probe(t, optedIn('a', 'b'), () => {}, 200);
-    assert.equal(outcome, 'failed');
-    assert.match(what, /no byte for 200 ms/);
+  test('ends the request to a silent API server, and tries no other namespace', async (t) => {
+    const { rows, tried } = await probe(t, optedIn('a', 'b'), () => {}, { timeout: 200 });
+    assert.deepEqual([rows.map(({ result }) => result), tried], [['failed'], ['a']]);
+    assert.match(rows[0]?.what ?? '', /no byte for 200 ms/);
   });
 });

@@ -63,6 +63,5 @@ test('other paths and methods are refused', async () => {
   ] as const) {
     const answer = await app.inject({ method, url, headers: { host, authorization } });
     assert.equal(answer.statusCode, 404, url);
-    assert.equal(answer.json().code, 'CNI_GATE_NOT_FOUND');
   }
 });

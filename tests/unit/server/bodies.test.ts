@@ -22,7 +22,11 @@ function server(t: TestContext) {
     bodies,
     stopped,
     /** Makes a call. Without a size, its body is sent in chunks. @returns the request, and a promise of its result */
-    call(size?: number, isKnown = false, handler = async (text: Buffer) => String(text)) {
+    call(
+      size?: number,
+      isKnown = false,
+      handler = async (text: Buffer, _turn: () => Promise<void>) => String(text),
+    ) {
       const headers = size === undefined ? {} : { 'content-length': String(size) };
       const request = Object.assign(new PassThrough(), { headers });
       if (isKnown) known.add(request);
@@ -62,6 +66,33 @@ suite('a body', () => {
     assert.ok(ended <= 2 * bodiesOfTurn, `${ended} ended`);
     await Promise.all(ends);
   });
+
+  for (const [size, most] of [
+    [smallBody, bodiesOfTurn],
+    [smallBody + 1, 1],
+  ] as const) {
+    test(`of ${size} bytes is read with at most ${most - 1} others in a turn of the event loop, also again`, async (t) => {
+      const { call } = server(t);
+      let reads = 0;
+      const calls = Array.from({ length: 3 * most }, () =>
+        call(size, false, async (_text, again) => {
+          reads++;
+          await again();
+          reads++;
+          return '';
+        }),
+      );
+      for (const { request } of calls) request.end('x'.repeat(size));
+      let turns = 0;
+      for (let before = 0; reads < 6 * most; before = reads) {
+        await turn();
+        turns++;
+        assert.ok(reads - before <= most, `${reads - before} reads`);
+      }
+      assert.ok(turns <= 12, `${turns} turns`);
+      await Promise.all(calls.map(({ end }) => end));
+    });
+  }
 
   test('in chunks may be as large as the limit, and no larger', async (t) => {
     const { call } = server(t);

@@ -8,6 +8,7 @@ import { evidenceWith, type Shown, seconds, start } from '../core/networks/suppo
 
 const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof' },
+  { name: 'either', daemonSets: [{ namespace: ['nowhere', 'net'], name: 'agent' }], evidence: 'proof' },
   { name: 'bare' },
   { name: 'tried', daemonSets: [{ namespace: 'net', name: 'nobody' }], evidence: 'proof' },
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'nobody' }] },
@@ -37,6 +38,7 @@ test('a node that has to be proved: ready while a pod may try it, and not ready 
   const not = 'node n1 is not ready for profile mesh: DaemonSet net/agent is';
   const code = '(CNI_GATE_NODE_NOT_READY)';
   assert.equal(answer('mesh'), '200 unproved');
+  assert.equal(answer('either'), '200 unproved');
   assert.equal(answer('bare'), '200 ready');
   assert.equal(
     answer('mesh', [{ at: 10 }]),
@@ -61,6 +63,8 @@ test('what is not listed yet is called neither ready nor unknown', () => {
   const starting = { unsynced: () => 'nodes' };
   assert.equal(answer('bare', [], starting, 'n9'), '503 not listed yet: nodes');
   assert.equal(answer('bare', [], {}, 'n9'), '404 node n9 is not known');
+  for (const odd of [answer('bare', [], {}, 'n\u001b9'), answer('bare\u001b')])
+    assert.match(odd, /^404 [^\p{Cc}]+$/u);
   const evidence = { ...evidenceWith([]), synced: false, of: () => undefined } as unknown as Evidence;
   assert.equal(answer('mesh', [], { evidence }), '503 not listed yet: pods on nodes');
   assert.deepEqual(nodeAnswer('n1', 'mesh', undefined, policyOf(), start), { code: 503, text: 'starting' });

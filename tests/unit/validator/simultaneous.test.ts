@@ -69,12 +69,8 @@ test('checks that pass immediately run once', async () => {
 });
 
 test('a check that passes although nothing answers makes no other check outdated', async () => {
-  // roundTrip with `prefer` waits for two seconds, and policy watches for a second
-  const silent = (at: number): Finding => ({
-    ...passed('silence'),
-    wayNotShown: true,
-    ...(at < 2000 && { preliminary: true }),
-  });
+  // roundTrip with `prefer` waits for two seconds, and a second in a repeat; policy watches for a second
+  const silent = (): Finding => ({ ...passed('silence'), wayNotShown: true, preliminary: true });
   const ended = await run(
     { name: 'roundTrip', timeout: 2000, duration: 100, finds: silent },
     { name: 'policy', timeout: 30_000, duration: 1000, finds: always },
@@ -94,15 +90,19 @@ test('a failed check is tried ten times a second until its time is over, or unti
 });
 
 test('a last attempt without processor time shows nothing; one with little does', async () => {
-  const stopped = (milliseconds: number) => (): Finding => {
-    kernel.now += milliseconds;
-    return no;
-  };
+  const stopped =
+    (milliseconds: number, found: Finding = no) =>
+    (): Finding => {
+      kernel.now += milliseconds;
+      return found;
+    };
   const starved = await run({ name: 'a', timeout: 500, finds: stopped(5000) });
   assert.deepEqual(verdictOf(starved), ['starved']);
   assert.match(starved.findings[0]?.seen ?? '', /^nothing, and no processor time for 5\.0 s$/);
   const slow = await run({ name: 'a', timeout: 500, finds: stopped(300) });
   assert.deepEqual(verdictOf(slow), ['not-redirected']);
+  const silent = await run({ name: 'a', timeout: 500, finds: stopped(5000, { ...yes, preliminary: true }) });
+  assert.deepEqual(verdictOf(silent), ['passed']);
 });
 
 test('checks that passed early are repeated when the last one passes', async () => {

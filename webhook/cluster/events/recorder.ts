@@ -21,8 +21,6 @@ const { perSecond, burst, inParallel } = eventLimits;
 const max = 200;
 /** The maximum number of remembered names. An event whose name is remembered is not written again. */
 const mostNames = 20_000;
-/** The maximum number of attempts to write an event, and the pause between two attempts in milliseconds. */
-const [mostTries, pause] = [5, 60_000];
 /** The longest sleep of the loop while no event is added, in milliseconds. */
 const longestPause = 600_000;
 
@@ -41,7 +39,7 @@ export interface EventRecorderOptions {
   instance: string;
 }
 
-/** A queue of events that only the leader writes. A failed write does not stop the queue. */
+/** A queue of events that only the leader writes. An event whose write failed is written when it is added again. */
 export class EventRecorder {
   readonly #client: ApiClient;
   readonly #options: EventRecorderOptions;
@@ -49,7 +47,7 @@ export class EventRecorder {
   readonly #notifier = new Notifier();
   /** Names of events that were queued or written, the oldest first. */
   readonly #known = new Set<string>();
-  readonly #queue: { event: Event; tries: number }[] = [];
+  readonly #queue: Event[] = [];
   readonly #failures: ReturnType<typeof logOnce>;
 
   constructor(client: ApiClient, options: EventRecorderOptions) {
@@ -73,12 +71,8 @@ export class EventRecorder {
     if (this.#known.has(name)) return false;
     this.#known.add(name);
     evictOldest(this.#known, mostNames);
-    return this.#push(event);
-  }
-
-  #push(event: Event, tries = 1): boolean {
     const fits = this.capacity > 0;
-    if (fits) this.#queue.push({ event, tries });
+    if (fits) this.#queue.push(event);
     else this.#drop(event);
     this.#notifier.notify();
     return fits;
@@ -91,14 +85,14 @@ export class EventRecorder {
       const count = Math.min(inParallel, this.#rate.left(performance.now()));
       const some = this.#queue.splice(0, count);
       this.#rate.take(some.length);
-      await Promise.all(some.map(({ event, tries }) => this.#write(event, tries, signal)));
+      await Promise.all(some.map((event) => this.#write(event, signal)));
       if (this.#queue.length === 0) await this.#notifier.wait(longestPause, signal);
       else await sleep(1000 / perSecond, undefined, { signal }).catch(() => {});
     }
     this.#dropAll();
   }
 
-  async #write(event: Event, tries: number, signal: AbortSignal): Promise<void> {
+  async #write(event: Event, signal: AbortSignal): Promise<void> {
     const path = apiPath`/apis/events.k8s.io/v1/namespaces/${event.regarding.namespace}/events`;
     try {
       await this.#client.request('POST', path, {
@@ -111,9 +105,7 @@ export class EventRecorder {
       const exists = error instanceof ClusterError && error.status === 409;
       this.#count(event, exists ? 'exists' : 'failed');
       if (exists) return;
-      if (tries >= mostTries) this.#known.delete(eventName(event));
-      // the rate limit of requests also limits the number of these timers
-      else setTimeout(() => this.#push(event, tries + 1), pause).unref();
+      this.#known.delete(eventName(event));
       if (signal.aborted) return;
       const { kind } = event.regarding;
       const facts = { err: error, [kind.toLowerCase()]: nameOf(event.regarding), reason: event.reason };
@@ -126,7 +118,7 @@ export class EventRecorder {
   }
 
   #dropAll(): void {
-    for (const { event } of this.#queue.splice(0)) this.#drop(event);
+    for (const event of this.#queue.splice(0)) this.#drop(event);
   }
 
   #drop(event: Event): void {

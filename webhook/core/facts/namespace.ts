@@ -21,8 +21,8 @@ export function optedInTo(namespaceLabels: Record<string, string>): string | und
 const mostAnnotations = 64;
 
 /**
- * Matches ids, port lists and subnet lists, in RE2 as well. Profiles can read no other annotations of namespaces, even
- * after a reload.
+ * Matches the annotation values that profiles can read from namespaces: ids, port lists and subnet lists. No other
+ * values are kept. The pattern means the same in RE2.
  */
 export const readable = /^[+0-9a-fA-F][-0-9 \t\n,.:/a-fA-F]{0,511}$/;
 

@@ -33,7 +33,7 @@ export interface PendingPod extends Required {
   weight: number;
   /** Whether the pod has PersistentVolumeClaims: see {@link hasClaims}. */
   hasVolumes: boolean;
-  /** Whether the pod has constraints that only the scheduler can check: see {@link isUnverifiable}. */
+  /** Whether the pod has claims, or constraints that only the scheduler can check: see {@link isUnverifiable}. */
   unverifiable: boolean;
   /** Whether the pod's requirements are too large to keep. Steering does not nominate a node for such a pod. */
   tooLarge: boolean;

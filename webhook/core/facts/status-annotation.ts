@@ -17,7 +17,7 @@ export interface Status {
   /** The value of the label `cni-gate.io/profile`, which names every chosen profile. */
   profile?: string;
   chosenBy?: ChosenBy;
-  /** Present if the init container only reports failures. The policy over the final pod checks that it does. */
+  /** Present if the init container only reports failures. The policy over the final pod checks that both agree. */
   mode?: 'warn';
   /** Why nothing is proved even though cni-gate reviewed the pod: see {@link reasonText}. */
   reason?: string;
@@ -118,7 +118,7 @@ export function checkedIn(pod: AnnotatedPod): string[] {
   return label !== '' && label.length <= max.characters ? label.split('.') : [];
 }
 
-/** A label value has at most 63 characters, which are at most 32 names joined by dots. */
+/** A label value has at most 63 characters, so it has at most 32 names, which are joined by dots. */
 const max = { names: 32, characters: 63 };
 
 /** The names in a list that any user may have written, limited in number and length. */

@@ -135,7 +135,7 @@ export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
   };
 }
 
-/** Minima of {@link Unready.patience}: milliseconds for the first run and for later ones, and periods of the probe. */
+/** {@link Unready.patience} is at least 10 s in the first run, 60 s in later ones, and two periods of the probe. */
 const [least, leastLater, periods] = [10_000, 60_000, 2];
 
 /** Whether our container in a pod that passed is not ready, and since when; undefined if it is ready or has no probe. */

@@ -104,7 +104,7 @@ export function resultOf(
     const isEarlier = !isOver && isPass && newer > longestUpdate && !hasStarted(status);
     return isEarlier ? waiting : { verdict, ended: run };
   }
-  // after exit code 0, the only one in warn mode, the kubelet runs the container again only in a new sandbox
+  // after exit code 0 (in warn mode, every run has it), the kubelet runs the container again only in a new sandbox
   if (run.exitCode === exitCode.passed) return waiting;
   const isOlder = (timeOf(run.finishedAt) ?? 0) < (timeOf(sandbox?.lastTransitionTime) ?? 0);
   return !isOver && run.finishedAt && isOlder ? waiting : { verdict, ended: run };

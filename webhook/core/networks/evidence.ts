@@ -145,7 +145,7 @@ export class Evidence {
   #drop(before: PodEvidence, after: PodEvidence | undefined, now: number): void {
     const { uid, owner, node, profiles, failedProfiles } = before;
     if (after === undefined) this.#known.delete(uid);
-    // an owner reference can change often, so the entry of the old owner must not stay
+    // an owner reference can change often, and the entries of old owners would fill the memory
     if (after?.owner !== owner) {
       const owned = this.#owners.get(owner);
       owned?.delete(uid);

@@ -9,7 +9,7 @@ function lastPassOf(pod: PodEvidence): ShownPass | undefined {
   return pod.passedBefore ?? (run === undefined ? undefined : { run, sandbox: pod.sandboxSince });
 }
 
-/** Whether a new run passed in a new sandbox. A later run in the same sandbox proves nothing: a proxy may answer it. */
+/** Whether a new run passed in a new sandbox. Later runs in a sandbox prove nothing: a mesh's proxy may answer them. */
 export function isNewPass(pod: PodEvidence, before: PodEvidence | undefined): boolean {
   const run = runOf(pod);
   if (pod.verdict !== 'passed' || run === undefined) return false;

@@ -54,12 +54,12 @@ const longestVerdict = 30_000;
 const longSandbox = 60_000;
 /** The pause between a failed attempt and the next. */
 const pause = 2000;
-/** The longer pause for owners that let others try first; kube-scheduler retries a pod after at most 11 s. */
+/** The longer pause of owners that let others try first: kube-scheduler retries every other pod after at most 11 s. */
 const givesWay = 12_000;
 /** An owner's pause after its own first failed attempt. It doubles with each further failure, up to `longestPause`. */
 const ownPause = 4000;
 const longestPause = 300_000;
-/** How long an owner whose pods run elsewhere must wait, unless the gate has held its pod for `givesWay`. */
+/** The least pause of an owner whose pods run elsewhere, unless the gate has held the asking pod for `givesWay`. */
 const leastElsewhere = 60_000;
 
 interface ProofFacts {
@@ -116,7 +116,7 @@ export function proofStatus(
 
 /** Whether another pod is currently probing the network on the node, and has no verdict yet. */
 const isTried = ({ waiting }: ProofRecord, now: number): boolean =>
-  // the absolute value, so that a clock that was set back makes no pod wait
+  // the absolute value: otherwise, pods would wait for a long time after the clock was set back
   [...waiting.values()].some(({ since }) => Math.abs(now - since) < longestVerdict);
 
 /**

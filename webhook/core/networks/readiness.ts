@@ -49,7 +49,7 @@ export class Readiness {
   setAgent(facts: AgentFacts, listed = false): void {
     const { uid, node, version, containers, startedAt: at = Number.NEGATIVE_INFINITY } = facts;
     const before = this.#agents.get(uid);
-    // a watch event, unlike a list, arrives within seconds of the container's start
+    // a watch event, unlike a list, comes soon after the start, so the start counts as later than all earlier writes
     const start = { at, after: before && !listed ? version : before?.version, shownBy: version };
     const agent: Agent = {
       ...facts,

@@ -34,7 +34,7 @@ export class Reservations {
     return until > now && until - now <= duration ? holder : undefined;
   }
 
-  /** Reserves a node for a pod, or an owner's next pod. Only a request that the gate has checked replaces a holder. */
+  /** Reserves a node for a pod, or an owner's next pod. Only a request (`byRequest`) replaces another holder. */
   reserve(profile: string, node: string, holder: string, now: number, byRequest = false): void {
     const key = keyOf(profile, node);
     const { until, asked: before } = this.#all.get(key) ?? { until: 0, asked: 0 };

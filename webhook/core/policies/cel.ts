@@ -9,8 +9,13 @@ export interface Optional {
   value: Cel;
 }
 
-// a JSON string is also a valid CEL string
-export const text = (value: string): Cel => JSON.stringify(value);
+/** A string. It is written in ASCII, because YAML folds some other characters, and forbids others. */
+export const text = (value: string): Cel =>
+  // a JSON string is also a valid CEL string, except that CEL has no surrogates
+  JSON.stringify(value.toWellFormed()).replaceAll(
+    /[^ -~]/gu,
+    (other) => `\\U${other.codePointAt(0)?.toString(16).padStart(8, '0')}`,
+  );
 export const list = (items: readonly Cel[]): Cel => `[${items.join(', ')}]`;
 export const textList = (values: readonly string[]): Cel => list(values.map(text));
 

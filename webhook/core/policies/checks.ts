@@ -1,6 +1,6 @@
 import type { CheckOfProfile, FamiliesSource, Profile } from '../profiles/types.ts';
-import { type Families, narrow } from '../proof/families.ts';
-import { type Cel, first, joined, list, text } from './cel.ts';
+import { type Families, goTrue, narrow } from '../proof/families.ts';
+import { type Cel, first, joined, list, text, textList } from './cel.ts';
 import { containersNamed, idNames, idOf, type Redirect } from './ids.ts';
 import { variableOf } from './selection.ts';
 
@@ -47,7 +47,7 @@ export const valueIn = (container: string, variable: string): Cel =>
   first(`${containersNamed(container)}.map(c, ${variableOf('c', variable)}.orValue(""))`, '[""]');
 
 function dualStackCel(container: string, variable: string): Cel {
-  const isTrue = `${valueIn(container, variable)} in ["1", "t", "T", "true", "TRUE", "True"]`;
+  const isTrue = `${valueIn(container, variable)} in ${textList(goTrue)}`;
   return `(${isTrue} ? ${text('"families":"all"')} : ${text('"families":"first"')})`;
 }
 

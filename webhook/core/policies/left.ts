@@ -35,9 +35,10 @@ export const leftReasons = {
     'its label cni-gate.io/profile leaves out a profile of its namespace, which is not allowed: name that profile too',
   'name-taken':
     'it has a container cni-gate-validator or a volume cni-gate-podinfo that cni-gate did not add: rename it',
-  annotations: 'one of its profiles sets annotations',
-  'own-validator': "one of its profiles has the network's own validator (proof.container)",
-  witness: 'one of its profiles has the kubelet as witness (proof.witness)',
+  annotations: 'the label cni-gate.io/profile names a profile that sets annotations',
+  'own-validator':
+    "the label cni-gate.io/profile names a profile with the network's own validator (proof.container)",
+  witness: 'the label cni-gate.io/profile names a profile with the kubelet as witness (proof.witness)',
   'skipped-ports':
     'an annotation of the pod or its namespace exempts the port to which the proof connects: exempt other ports',
   families: "the mesh's proxy listens on addresses that the policy in the API server does not read",

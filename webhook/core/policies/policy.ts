@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import { CniGateError } from '../../lib/errors.ts';
 import {
   installedPolicies,
   podInfoVolume,
@@ -118,7 +119,7 @@ function variablesOf(policy: Policy): Record<string, Cel> {
   const ofChecks = (of: (profile: Profile) => Cel): Cel =>
     ofProfiles(profiles.map((profile) => [profile.name, of(profile)]));
   return {
-    // manifests/ replaces the first two
+    // the overlays of manifests/ replace the first two variables
     image: text(proof.image),
     mode: text(proof.mode),
     ...facts,
@@ -140,9 +141,9 @@ function variablesOf(policy: Policy): Record<string, Cel> {
 }
 
 /**
- * The MutatingAdmissionPolicy and its binding. They select the same pods as the mutating webhook, and the pods of
- * networks' DaemonSets: the policy over the final pod knows only the built-in DaemonSets. The failurePolicy is `Fail`:
- * if an expression fails, the API server refuses the pod. With `Ignore`, a status that a user wrote would stay.
+ * The MutatingAdmissionPolicy and its binding. They select the same pods as the mutating webhook, and pods of networks'
+ * DaemonSets, to record why these are exempt: the policy over the final pod knows only the built-in DaemonSets. The
+ * failurePolicy is `Fail`, so an expression that fails refuses the pod. With `Ignore`, a user's own status would stay.
  */
 export function policyObjects(policy: Policy): PolicyObject[] {
   const [name] = installedPolicies;
@@ -187,8 +188,24 @@ export function policyObjects(policy: Policy): PolicyObject[] {
 
 const yaml = (value: object): string => stringify(value, { lineWidth: 120, version: '1.1' });
 
-/** The mutating policy for a configuration, followed by the policy's binding, as YAML in a stable order. */
-export const policiesYaml = (policy: Policy): string => policyObjects(policy).map(yaml).join('---\n');
+/** The most characters of an expression. Source: github.com/google/cel-go `parser/parser.go`, `NewParser` */
+const longest = 100_000;
+
+/**
+ * The mutating policy for a configuration, followed by the policy's binding, as YAML in a stable order.
+ * @throws CniGateError CNI_GATE_CONFIG_INVALID if the profiles are too large for a policy
+ */
+export function policiesYaml(policy: Policy): string {
+  const objects = policyObjects(policy);
+  let most = 0;
+  JSON.stringify(objects, (key, value) => {
+    if (key === 'expression') most = Math.max(most, value.length);
+    return value;
+  });
+  if (most <= longest) return objects.map(yaml).join('---\n');
+  const text = `an expression would have ${most} characters, and the API server accepts ${longest}`;
+  throw new CniGateError('CNI_GATE_CONFIG_INVALID', `too much for a mutating policy: ${text}`);
+}
 
 /**
  * The JSON patch for a mutating webhook that is used together with a mutating policy: few pods then need the webhook,

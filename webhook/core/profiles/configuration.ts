@@ -1,4 +1,7 @@
-// Generated from webhook/config/configuration.schema.json, which describes it, by `npm run generate`.
+/*
+ * The types of a configuration that is parsed and has its defaults. webhook/config/configuration.schema.json describes
+ * the fields.
+ */
 
 export type ConfigurationFile = {
   apiVersion: 'cni-gate.io/v1alpha1';

@@ -78,7 +78,7 @@ function continuousConflicts(profiles: Profile[]): string[] {
   const [first, ...others] = profiles.filter(({ proof }) => proof.continuous !== undefined);
   if (first === undefined) return [];
   const second = others.find(({ proof }) => !same(proof.continuous, first.proof.continuous));
-  // whether such a profile applies would change when the port of the readiness probe is added
+  // annotations to which the readiness probe's port is added: a profile that selects by them could stop applying
   const added = profiles.flatMap(({ proof }) =>
     first.proof.continuous?.onFailure === 'log' ? [] : (proof.inbound?.excludedPorts ?? []),
   );

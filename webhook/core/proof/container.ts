@@ -13,8 +13,8 @@ import type { ProofPlan } from './plan.ts';
 
 /**
  * Returns the init container of a plan and the volume that it needs, if any; undefined if the plan has no checks. The
- * container has the defaults and the token mount that the API server would otherwise add, and then call the webhooks a
- * second time. The container meets Pod Security `restricted`.
+ * container already has the defaults and the token mount, because the API server would call the webhooks a second time
+ * after adding them. The container meets Pod Security `restricted`.
  */
 export function injectionFor(
   plan: ProofPlan,
@@ -64,9 +64,9 @@ function startupProbe({ checks }: ProofPlan, port: number): object {
 }
 
 /**
- * The probe whose port is open unless the network is lost. Its three failures add at most three tenths of an interval,
- * or three seconds if that is longer. After its start, a kubelet spreads its first probes over a period, so the period
- * is short.
+ * The probe whose port is open unless the network is lost. The pod is not ready after three failures, which take three
+ * tenths of an interval at most, or three seconds if that is longer. A restarted kubelet spreads its first probes over
+ * a period, so the period is short.
  */
 function readinessProbe(interval: string, port: number): object {
   return {

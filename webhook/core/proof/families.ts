@@ -14,7 +14,7 @@ export interface Families {
 export type Served = Families | 'first' | 'all';
 
 /** The values that Go's `strconv.ParseBool` reads as true. */
-const goTrue = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
+export const goTrue = ['1', 't', 'T', 'true', 'TRUE', 'True'];
 
 /** Returns the families that the mesh of this pod serves; undefined if the proof covers all families. */
 export function familiesIn(pod: Pod, { families: source }: ProfileProof): Served | undefined {
@@ -22,7 +22,7 @@ export function familiesIn(pod: Pod, { families: source }: ProfileProof): Served
   const container = allContainers(pod).find(({ name }) => name === source.container);
   const read = (name: string): string | undefined => container && variableOf(container, name);
   const { env, dualStackEnv } = source;
-  if (dualStackEnv !== undefined) return goTrue.has(read(dualStackEnv) ?? '') ? 'all' : 'first';
+  if (dualStackEnv !== undefined) return goTrue.includes(read(dualStackEnv) ?? '') ? 'all' : 'first';
   const value = env === undefined ? undefined : read(env);
   return value === undefined ? undefined : listeningOn(value);
 }

@@ -77,7 +77,7 @@ export const greatest = 2_147_483_647;
 const isId = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= greatest;
 
-/** An id above 0 in an annotation: a pattern of RE2 as well. */
+/** The text of an id above 0 in an annotation. The mutating policy uses the same pattern, in RE2. */
 export const idText = /^[+]?0*[1-9][0-9]{0,9}$/;
 
 /** Parses a number or a text of digits as an id; undefined if it is invalid, or root. */
@@ -90,8 +90,8 @@ function idIn(value: unknown): number | undefined {
 export const imageUser = 64_532;
 
 /**
- * Returns the ids to set on the init container. They are set only if necessary, because OpenShift assigns ids from a
- * range and rejects all others: if a check requires an id, or if the container would run as root or as an exempted id.
+ * Returns the ids to set on the init container. OpenShift assigns ids from a range and rejects all others, so ids are
+ * set only if a check requires one, or if the container would run as root or as an exempted id.
  * @param image the user and group id of the image; undefined if they are unknown
  */
 export function runAsFor(pod: Pod, ids: ProofIds, image: number | undefined): Partial<Record<Field, number>> {

@@ -41,7 +41,7 @@ export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): O
   return [
     ...removeOperations(pod, 'initContainers', earlier.container),
     ...dropVolume(pod, earlier),
-    // with the status gone, the next call would take the copied label for the user's choice
+    // without the status, the next call would take the copied label for the user's choice
     ...(earlier.copiedLabel ? mapOperations(pod, 'labels', new Map([[profileLabel, undefined]])) : []),
     ...statusOperations(pod, status),
   ];
@@ -105,7 +105,7 @@ function headOperations(
   return [...(isCurrent(actual, wanted, ids, pod) ? [] : [replace]), ...(at === 0 ? [] : [move])];
 }
 
-/** Removes what the proof replaces, from the end, because the pod of a user may have several containers of a name. */
+/** Removes the init containers that the proof replaces: the last one first, so that no removal shifts the others. */
 function replacedOperations(
   { spec }: Pod,
   { container: at }: EarlierCall,

@@ -43,7 +43,7 @@ export interface ProofPlan {
    * nothing is proved.
    */
   checkNames: string[];
-  /** Whether nothing is proved because the network's own validator could only refuse, but `proof.mode` is `warn`. */
+  /** Whether nothing is proved because `proof.mode` is `warn`, and a network's own validator cannot only warn. */
   refuses: boolean;
   /** Whether a network's own validator runs instead of ours. */
   ownValidator: boolean;
@@ -74,7 +74,7 @@ export function planFor(
   namespace: NamespaceFacts,
   proof: ProofSettings,
 ): ProofPlan {
-  // a proof that lets every pod start replaces nothing
+  // in warn mode, the proof stops no pod, so the mesh's own validator stays
   const replaced = proof.mode === 'warn' ? [] : profiles.flatMap((profile) => profile.proof.replaces ?? []);
   const kept: string[] = [];
   const annotations = annotationsFor(asked, profiles, kept);

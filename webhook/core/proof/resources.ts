@@ -17,8 +17,8 @@ const leastOfOwnValidator = { cpu: '50m', memory: '64Mi' };
 
 /**
  * Returns resources that do not change the pod's QoS class (Kubernetes `pkg/apis/core/v1/helper/qos`): a request or
- * limit where *all* other containers set one, which also satisfies a quota. The values do not depend on the pod's
- * values: a pod can be resized down in place, and the static CPU manager would reserve a whole number of CPUs.
+ * limit where *all* other containers set one, which also satisfies a quota. The values are not copied from the pod: the
+ * copies would stay when the pod is resized down in place, and could make the static CPU manager reserve whole CPUs.
  */
 export function resourcesFor(
   pod: Pod,

@@ -35,7 +35,7 @@ export const isExemptNamespace = (namespace: string, ownNamespace: string | unde
   namespace === 'kube-system' || namespace === ownNamespace;
 
 /**
- * Returns why this pod must not be changed, regardless of its labels; undefined if it may be changed.
+ * Returns why this pod is exempt, regardless of its labels; undefined if it is not exempt.
  * @param daemonSets `namespace/name` of network DaemonSets, whose pods must not wait for their own network
  */
 export function exemption(
@@ -125,8 +125,8 @@ export function select(
 
 /**
  * Returns what the labels choose, whether such profiles exist or not; undefined if the namespace did not opt in. The
- * pod's own label overrides the namespace's; without `proof.allowOptOut`, it can only add to it. A label that an earlier
- * call copied from the namespace overrides nothing.
+ * pod's own label overrides the namespace's; without `proof.allowOptOut`, it can only add profiles. A label that an
+ * earlier call copied from the namespace overrides nothing.
  */
 export function choiceFor(
   pod: Pod,

@@ -57,7 +57,7 @@ function redirectedPort(
   const excluded = [inbound.port, ...(inbound.neverRedirected ?? []), excludedByPod];
   const only = includedPorts(place, inbound);
   if (only === undefined) return firstPort(portsOf([...used, ...excluded].join()));
-  // only listed ports are redirected, even if peers may use them
+  // the mesh redirects only the listed ports, so the probe uses one of them, although the pod may serve peers there
   const [ports, skipped] = [portsOf(withoutOctals(only)), portsOf(excluded.join())];
   return firstPort(skipped.map((isSkipped, at) => Number(isSkipped === 1 || ports[at] === 0)));
 }

@@ -21,7 +21,7 @@ export class Breaker {
   }
 
   /**
-   * Stops repair for two pauses. A pod that one of `namespaces` tries restarts this time.
+   * Stops repair for two pauses, which begin anew whenever one of `namespaces` tries a pod.
    * @param namespaces those that try pods in turn
    */
   open(namespaces: ReadonlySet<string>, now: number): void {

@@ -151,8 +151,8 @@ function judge(
 }
 
 /**
- * A failed proof is about the network when the sandbox was created, and a loss is about the network when it was lost. A
- * pass that is later than this is newer evidence.
+ * Whether the node's network works, by a pass that is newer than the failure or the loss. A failed proof is as old as
+ * the pod's first failed run in its sandbox, because later runs test the same sandbox.
  */
 function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
   const failed = pod.unready ?? { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };

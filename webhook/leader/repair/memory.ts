@@ -21,7 +21,7 @@ class Owner {
   readonly namespace: string;
   /** Recreations without an outcome: the deleted pods' UIDs, the oldest first. */
   readonly attempts = new Map<string, { at: number; ordinal: number }>();
-  /** UIDs of pods that were created since the first recreation and have no verdict yet, even if it is overdue. */
+  /** UIDs of pods that were created since the first recreation and have no verdict yet, however late it is. */
   readonly successors = new Set<string>();
   /** The last verdict of a replacement. After a success, all failed pods of the controller may be recreated. */
   last: { passed: boolean; at: number } | undefined;
@@ -93,13 +93,13 @@ export class RepairMemory {
   limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
     const owner = this.#owners.get(pod.owner) ?? newOwner;
     if (!owner.last?.passed && !this.#breaker.allows(pod.namespace, now)) return { reason: 'breaker' };
-    // a pod whose replacement can go to another node need not wait, because the gate keeps the replacement off this
-    // node only for a limited time
+    // a pod whose replacement can go to another node must not wait: the gate keeps the replacement off this node only
+    // for a limited time
     const mayMove = eligible.moves && owner.failures <= mostMoves;
     if (owner.retryAt > now && !mayMove) return { reason: 'owner-pause' };
     if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
     const [own, ...shared] = this.#bucketsOf(pod, budgets);
-    // the other half of the shared tokens is reserved for owners whose pods have passed before
+    // half of the shared tokens is reserved for owners whose pods have passed before
     const least = (bucket: TokenBucket): number => (this.#hasPassed(pod.owner) ? 1 : bucket.half + 1);
     const isFree = own.left(now) >= 1 && shared.every((bucket) => bucket.left(now) >= least(bucket));
     return isFree ? undefined : { reason: 'budget' };
@@ -178,7 +178,7 @@ export class RepairMemory {
       const overdue = [...owner.attempts].filter(([, { at }]) => now - at >= longest);
       for (const [uid] of overdue) owner.attempts.delete(uid);
       if (overdue.length > 0) owner.failed(now);
-      // a controller that was scaled down creates no replacement
+      // there may never be a replacement, for instance because the controller was scaled down
       if (owner.lost !== undefined && now - owner.lost.at >= longestPause) owner.lost = undefined;
       if (owner.isIdle(now)) this.#owners.delete(key);
       count += overdue.length;

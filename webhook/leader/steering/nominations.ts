@@ -86,7 +86,7 @@ function outcomeOf(
   now: number,
 ): Outcome | undefined {
   if (pod === undefined || pod.leaving) return 'left';
-  // until the watch reports the nomination, which the API server has confirmed, the version is unchanged
+  // if the version is unchanged, the watch has not reported the nomination yet
   const stands = pod.nominated === node || pod.version === before.version;
   return stands && now - at <= expiry ? undefined : 'ignored';
 }

@@ -35,8 +35,8 @@ interface Found {
 }
 
 /**
- * Returns a function that finds nodes for pods with the same requirements, and compares each node only once. It throws
- * a ClusterError, or the signal's reason.
+ * Returns a function that finds nodes for pods with the same requirements, and compares each node only once, or once
+ * for each zone of the pods' volumes. It throws a ClusterError, or the signal's reason.
  */
 export function nodeSearch({ readiness, gate, pods, reserve, bucket }: SearchInputs) {
   const known = new Map<string | undefined, Found>();
@@ -88,7 +88,7 @@ export function nodeSearch({ readiness, gate, pods, reserve, bucket }: SearchInp
       placed += 1;
       return { node: node.name };
     }
-    // all pods of this search have the same requirements, so these nodes are full for them too
+    // all pods of this search have the same requirements, so these nodes are full or taken for them too
     const full = fitting.splice(0).length;
     if (full > 0) counts.set('full', full);
     return { why: filterText(counts, pod) };

@@ -67,13 +67,6 @@ export function dashboardServer(token: string, latest: () => Dashboard | undefin
     const message = 'the token is missing or wrong: open the address that cni-gate dashboard printed';
     return refuse(reply, 401, 'CNI_GATE_DASHBOARD_TOKEN', message);
   });
-  app.setNotFoundHandler(({ method, url }, reply) => {
-    const message = `no ${quoted(method)} ${quoted(url)} here; there are GET / and /data`;
-    return refuse(reply, 404, 'CNI_GATE_NOT_FOUND', message);
-  });
-  app.setErrorHandler((_error, _request, reply) =>
-    refuse(reply, 500, 'CNI_GATE_INTERNAL', 'a defect in cni-gate'),
-  );
   return app;
 }
 

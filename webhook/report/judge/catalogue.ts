@@ -1,48 +1,57 @@
 import { docsUrl } from '../../lib/names.ts';
 import type { Facts } from '../observe/observe.ts';
-import { type CheckResult, Settled } from './check-result.ts';
 import * as installation from './installation.ts';
 import * as namespaces from './namespaces.ts';
+import { checkNodes } from './nodes.ts';
+import * as pods from './pods.ts';
 import * as policies from './policies.ts';
-import * as registration from './registration.ts';
+import { checkProbe } from './probe.ts';
+import { type Finding, passed, Settled } from './row.ts';
+import { checkWebhooks } from './webhooks.ts';
 
-/** Judges facts, or throws {@link Settled}; returns undefined where the check does not apply. */
-type Judge = (facts: Facts, now: number) => CheckResult | undefined;
+/** Judges facts, or throws {@link Settled}. Returns undefined where the check does not apply, and [] if all is well. */
+type Judge = (facts: Facts) => Finding[] | undefined;
+
+/** What an installation without a server, which has only policies, does not have. */
+const ofServer =
+  (judge: Judge): Judge =>
+  (facts) =>
+    installation.isProofOnly(facts) ? undefined : judge(facts);
 
 /**
- * All checks by group, each with what a pass means and with its judge. The first failed check is reported as the cause,
- * so causes come before their consequences. `docs/reference/errors.md` has a section for each check.
+ * All checks by group, each with what it says if nothing is wrong, and with its judge. The first failed check is
+ * reported as the cause, so causes come before their consequences. `docs/reference/errors.md` has a section for each.
  */
 const groups = {
   kubernetes: {
-    'kubernetes-version': ['Kubernetes is 1.30 or later', installation.checkVersion],
+    'kubernetes-version': ['', installation.checkVersion],
   },
   'before installing': {
-    'install-rights': ['you may create all objects of the manifests', namespaces.checkInstallRights],
-    'not-installed-yet': ['the cluster has nothing of cni-gate', namespaces.checkAbsence],
-    networks: ['the cluster has networks that profiles describe', namespaces.checkNetworks],
+    networks: ['', namespaces.checkNetworks],
   },
   installation: {
-    installed: ['cni-gate is installed', installation.checkPresence],
-    configuration: ['the configuration of the installation is valid', installation.checkConfiguration],
-    'webhook-pods': ['the webhook for pods is as in the manifests', registration.checkPodWebhook],
-    'webhook-bindings': ['the webhooks of the gate are as in the manifests', registration.checkGateWebhooks],
-    deployment: ['every replica is ready', installation.checkDeployment],
-    service: ['the Service that webhooks call has a ready endpoint', installation.checkService],
-    certificate: ['the API server accepts the certificate of the replicas', registration.checkCertificate],
-    'mutating-policy': ['the API server injects as the configuration says', policies.checkMutatingPolicy],
-    'policy-pods': ['the policy over pods is in force', policies.checkPodsPolicy],
-    'opt-out': ['proof.allowOptOut and the manifests agree', registration.checkOptOut],
-    'policy-service-account': ['the policy over our account is in force', policies.checkAccountPolicy],
-    'server-rights': ['the service account has its rights', installation.checkServerRights],
-    leader: ['a replica leads', installation.checkLeader],
+    installed: ['the cluster has objects of cni-gate', installation.checkPresence],
+    configuration: ['', installation.checkConfiguration],
+    webhooks: ['as in the manifests', ofServer(checkWebhooks)],
+    service: ['', ofServer(installation.checkService)],
+    certificate: ['every caBundle trusts the certificate', ofServer(installation.checkCertificate)],
+    'mutating-policy': ['as the configuration says', policies.checkMutatingPolicy],
+    'policy-pods': ['as in the manifests', policies.checkValidating('pods')],
+    'policy-service-account': ['as in the manifests', ofServer(policies.checkValidating('serviceAccount'))],
+    leader: ['', ofServer(installation.checkLeader)],
   },
   namespaces: {
-    'namespace-labels': ['every label names profiles that exist', namespaces.checkLabels],
-    daemonsets: ['the DaemonSets of the profiles in use exist', namespaces.checkDaemonSets],
-    'proof-mode': ['no pod is in warn mode', namespaces.checkProofMode],
-    resources: ["LimitRanges and quotas accept the init container's resources", namespaces.checkResources],
-    probe: ['a new pod comes back with its proof', installation.checkProbe],
+    namespaces: ['', namespaces.checkNamespaces],
+    daemonsets: ['those of all profiles in use exist', ofServer(namespaces.checkDaemonSets)],
+    probe: ['', checkProbe],
+  },
+  pods: {
+    nodes: ['no network is in use', checkNodes],
+    'held-pods': ['no pod is held', pods.checkHeld],
+    'failed-proofs': ['no proof failed, and no network is lost', pods.checkProofs],
+    'waiting-pods': ['no pod waits on its node for long', pods.checkWaiting],
+    'pods-without-proof': ['every pod has its proof', pods.checkWithoutProof],
+    'duplicate-addresses': ['no two pods have one address', pods.checkAddresses],
   },
 } as const satisfies Record<string, Record<string, readonly [expects: string, judge: Judge]>>;
 
@@ -56,52 +65,45 @@ export const catalogue = Object.entries(groups).flatMap(([group, checks]) =>
   Object.entries(checks).map(([id, [expects, judge]]) => ({ id, group, expects, judge })),
 ) as { id: CheckId; group: Group; expects: string; judge: Judge }[];
 
-/** The checks for an installation without a server, which has only policies. */
-const withoutServer: readonly CheckId[] = [
-  'installed',
-  'configuration',
-  'mutating-policy',
-  'policy-pods',
-  'opt-out',
-];
+/** The groups of `cni-gate check --pre`, `cni-gate check`, and `cni-gate status`. */
+export const scopes = {
+  pre: ['kubernetes', 'before installing'],
+  check: ['kubernetes', 'installation', 'namespaces'],
+  status: ['kubernetes', 'installation', 'namespaces', 'pods'],
+} as const satisfies Record<string, readonly Group[]>;
+
+export type Scope = keyof typeof scopes;
 
 /** The address of the section of the documentation that explains a check. */
 export const checkPage = (id: CheckId): string => `${docsUrl}reference/errors.md#${id}`;
 
-/** A check with its result. */
-export interface CheckRow extends CheckResult {
-  id: CheckId;
-  group: Group;
-  expects: string;
-  link: string;
+/** What a check found out: the only form in which commands and pages show a cluster. */
+export interface Row extends Finding {
+  check: CheckId;
 }
 
 /**
- * The results of all checks that apply. If the facts contain the caller's rights, only the checks before an
- * installation apply. If cni-gate is not installed, `installed` is the only check of its group; without a server,
- * checks of the server are left out.
- *
- * @param now milliseconds since the epoch
+ * The rows of all checks that apply, at least one for each. If cni-gate is certainly not installed, the check
+ * `installed` is the last one.
  */
-export function checksOf(facts: Facts, now: number): CheckRow[] {
-  const wanted: Group[] = facts.rights
-    ? ['kubernetes', 'before installing']
-    : ['kubernetes', 'installation', 'namespaces'];
-  const isGone = installation.isGone(facts);
-  const proofOnly = policies.isProofOnly(facts);
-  return catalogue.flatMap(({ id, group, expects, judge }) => {
-    if (!wanted.includes(group) || (isGone && group === 'installation' && id !== 'installed')) return [];
-    if (proofOnly && group === 'installation' && !withoutServer.includes(id)) return [];
-    const result = settled(() => judge(facts, now));
-    return result === undefined ? [] : [{ id, group, expects, ...result, link: checkPage(id) }];
-  });
+export function rowsOf(facts: Facts, scope: Scope): Row[] {
+  const wanted: readonly Group[] = scopes[scope];
+  const rows: Row[] = [];
+  for (const { id, group, expects, judge } of catalogue) {
+    if (!wanted.includes(group)) continue;
+    const findings = settled(() => judge(facts));
+    const all = findings?.length === 0 ? [passed(expects)] : (findings ?? []);
+    rows.push(...all.map((finding) => ({ check: id, ...finding })));
+    if (id === 'installed' && all.some(({ result }) => result === 'failed')) break;
+  }
+  return rows;
 }
 
-function settled<T>(judge: () => T): T | CheckResult {
+function settled(judge: () => Finding[] | undefined): Finding[] | undefined {
   try {
     return judge();
   } catch (error) {
-    if (error instanceof Settled) return error.result;
+    if (error instanceof Settled) return [error.finding];
     throw error;
   }
 }

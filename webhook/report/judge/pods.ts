@@ -1,20 +1,30 @@
 import { isLost, type Verdict } from '../../core/facts/pod-evidence.ts';
 import { duplicateAddresses } from '../../core/networks/duplicate-addresses.ts';
-import { skipTexts } from '../../leader/repair/decide.ts';
-import { eventReasons, nameOf, validatorContainer } from '../../lib/names.ts';
-import { hasWaitedLong } from '../observe/events.ts';
-import type { StatusFacts } from '../observe/observe.ts';
-import { type PodFacts, type ProofState, proofStates, withoutProofText } from '../observe/pods.ts';
-import { recreateText } from './check-result.ts';
-import type { FeatureRow } from './features.ts';
-import { textOf } from './networks.ts';
+import { nameOf, validatorContainer } from '../../lib/names.ts';
+import type { Facts } from '../observe/observe.ts';
+import { type PodFacts, withoutProofText } from '../observe/pods.ts';
+import { textOf } from './nodes.ts';
+import { compare, type Finding, failed, known, notKnown, warning } from './row.ts';
 
-/** Counts pods by the state of their proof. */
-export function countProofs(pods: Iterable<{ proof: ProofState }>): Record<ProofState, number> {
-  const counts = Object.fromEntries(proofStates.map((state) => [state, 0])) as Record<ProofState, number>;
-  for (const { proof } of pods) counts[proof] += 1;
-  return counts;
-}
+/** The rows of all pods that have some, in the order of their names. @throws Settled if pods may not be read */
+const ofEach = (facts: Facts, rowsOf: (pod: PodFacts) => Finding[]): Finding[] =>
+  (known(facts.pods) ?? []).toSorted((one, other) => compare(nameOf(one), nameOf(other))).flatMap(rowsOf);
+
+const about = (pod: PodFacts) => ({ object: nameOf(pod), node: pod.node ?? null });
+
+/** Pods that the gate refused, and what the leader says about their nomination. */
+export const checkHeld = (facts: Facts): Finding[] =>
+  ofEach(facts, (pod) => {
+    if (pod.held === undefined) return [];
+    const { refused: node, since, why, nominated } = pod.held;
+    const event = facts.events.found?.get(pod.uid);
+    // an event from before the pod was held does not explain this hold
+    const note = event && event.at >= (since ?? 0) ? event.note : '';
+    const off = facts.configuration.policy.steer.mode === 'off' ? 'steering is off' : note;
+    const hint = nominated ? `node ${nominated} is nominated` : off;
+    const state = nominated ? 'nominated' : 'held';
+    return [failed(null, why, hint, { ...about(pod), node, state, since: textOf(since) })];
+  });
 
 /** What each verdict except `passed` means, for containers whose termination message has no details. */
 const verdictText: Partial<Record<Verdict, string>> = {
@@ -22,72 +32,65 @@ const verdictText: Partial<Record<Verdict, string>> = {
   'not-possible': 'a check could not be made, which says nothing about the network',
   'wrong-usage': `${validatorContainer} was not started as this release does`,
   crashed: `${validatorContainer} crashed`,
+  lost: 'its readiness probe fails',
 };
 
-/** Within this time, in milliseconds, the leader reports a pod that it skips: its delay of 45 s, plus 60 s. */
-const decidedWithin = 105_000;
-
-/** The rows of pods that need attention. @param now milliseconds since the epoch */
-export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now: number) {
-  const { events, configuration } = facts;
-  const pods = facts.pods.found;
-  const [notSteered, notRepaired] = (['steer', 'repair'] as const).map(
-    (name) => features.find(({ feature, inForce }) => feature === name && inForce === false)?.why,
-  );
-  /** A held pod, and why no node is nominated for it, from the leader's last event. */
-  const heldRow = ({ namespace, name, held }: PodFacts) => {
-    if (held === undefined) return [];
-    const { uid, refused, since, why } = held;
-    const nominated = held.nominated || null;
-    const event = events.get(uid);
-    // an event from before the pod was held does not explain this hold
-    const note = event && event.at >= (since ?? 0) ? event.note : null;
-    const off = notSteered && `steering is not in force: ${notSteered}`;
-    const notNominated = nominated === null ? (off ?? note) : null;
-    return [{ namespace, name, refused, since: textOf(since), nominated, notNominated, why }];
-  };
-  /** A pod whose network is lost, or whose proof did not pass, even if `proof.mode: warn` let the pod start. */
-  const failedRow = ({ namespace, name, node, proof, evidence, seen, failingSince }: PodFacts) => {
-    const lost = evidence && isLost(evidence, now) ? evidence : undefined;
+/**
+ * Pods whose network is lost, or whose proof did not pass, even if `proof.mode: warn` let the pod start. Before them,
+ * whether repair has stopped, which the leader reports in the events of these pods.
+ */
+export function checkProofs(facts: Facts): Finding[] {
+  const eventOf = ({ uid }: PodFacts) => facts.events.found?.get(uid);
+  const rows = ofEach(facts, (pod) => {
+    const { namespace, name, proof, evidence, seen } = pod;
+    const lost = evidence && isLost(evidence, facts.now) ? evidence : undefined;
     if (proof !== 'failed' && lost === undefined) return [];
-    const verdict = lost ? 'lost' : (evidence?.verdict ?? 'failed');
-    const since = lost ? lost.unready?.at : (failingSince ?? evidence?.at);
-    const event = evidence && events.get(evidence.uid);
-    // an event of the mode `audit` may be older than a change of the mode
-    const isOld =
-      event?.reason === eventReasons.wouldRecreate && configuration.policy.repair.mode !== 'audit';
-    const isNew = since !== undefined && now - since < decidedWithin;
-    const undecided = isNew || isOld ? 'not decided yet: an event follows if it is not recreated' : null;
-    const stays = lost && !configuration.policy.recreatesLost(lost.profiles);
-    const off = stays ? skipTexts.unready : notRepaired && `not in force: ${notRepaired}`;
-    const repair = (!isOld && event?.note) || (off ?? undecided);
-    const log = `its readiness probe fails: kubectl -n ${namespace} logs ${name} -c ${validatorContainer}`;
-    const why = seen ?? (lost ? log : (verdictText[verdict] ?? ''));
-    return [{ namespace, name, node: node ?? null, verdict, since: textOf(since), why, repair }];
-  };
-  /** A pod that has been on its node for long without a verdict, and what it waits for. */
-  const waitingRow = ({ proof, evidence }: PodFacts) => {
-    if (proof !== 'waiting' || evidence === undefined || !hasWaitedLong(evidence, now)) return [];
-    const { uid, namespace, name, node, at, createdAt, waitingFor } = evidence;
-    const why = events.get(uid)?.note ?? `it waits for ${waitingFor}`;
-    return [{ namespace, name, node, since: textOf(at ?? createdAt), why }];
-  };
-  const withoutProofRow = ({ namespace, name, node, withoutProof: reason }: PodFacts) => {
-    if (reason === undefined) return [];
-    const hint = reason === 'not-reviewed' ? `. ${recreateText([{ namespace }])}` : '';
-    return [{ namespace, name, node: node ?? null, reason, why: withoutProofText[reason] + hint }];
-  };
-  const seen = pods.flatMap(({ evidence }) => evidence ?? []);
-  return {
-    heldPods: pods.flatMap(heldRow),
-    podsWithoutProof: pods.flatMap(withoutProofRow),
-    failedPods: pods.flatMap(failedRow),
-    waitingPods: pods.flatMap(waitingRow),
-    duplicateAddresses: duplicateAddresses(seen).map(({ network, address, older, younger }) => ({
-      network: network || null,
-      address,
-      pods: [nameOf(older), nameOf(younger)],
-      nodes: [older.node, younger.node],
-    })),
-  };
+    const state = lost ? 'lost' : (evidence?.verdict ?? 'failed');
+    const since = textOf(lost ? lost.unready?.at : (evidence?.sandboxSince ?? evidence?.at));
+    const hint = eventOf(pod)?.note ?? `kubectl -n ${namespace} logs ${name} -c ${validatorContainer}`;
+    return [failed(null, seen ?? verdictText[state] ?? '', hint, { ...about(pod), state, since })];
+  });
+  if (rows.length > 0 && facts.events.unknown) return [notKnown(facts.events.unknown), ...rows];
+  const stopped = failed(null, 'repair has stopped for now: most recreated pods failed again');
+  return facts.pods.found?.some((pod) => eventOf(pod)?.stopped) ? [stopped, ...rows] : rows;
 }
+
+/** How long, in milliseconds, a pod may wait on its node (for a large image) before it is reported. */
+const reportedAfter = 60_000;
+
+/** Pods that have been on their node for long without a verdict. */
+export const checkWaiting = (facts: Facts): Finding[] =>
+  ofEach(facts, (pod) => {
+    if (pod.evidence === undefined) return [];
+    const { verdict, leaving, ended, at, createdAt, waitingFor } = pod.evidence;
+    const since = at ?? createdAt;
+    const isLong = verdict === 'waiting' && !leaving && !ended && facts.now - since >= reportedAfter;
+    if (!isLong || pod.proof !== 'waiting') return [];
+    const hint = `kubectl -n ${pod.namespace} describe pod ${pod.name}`;
+    const more = { ...about(pod), state: 'waiting', since: textOf(since) };
+    return [failed(null, `it waits for ${waitingFor}`, hint, more)];
+  });
+
+/** Pods that run without a proof; and pods in warn mode, because pods keep the mode with which they were created. */
+export function checkWithoutProof(facts: Facts): Finding[] {
+  const { policy, invalid, unknown } = facts.configuration;
+  const isStrict = !(invalid ?? unknown) && policy.proof.mode !== 'warn';
+  return ofEach(facts, (pod) => {
+    const { withoutProof: state, warns, namespace } = pod;
+    const hint = `Recreate it: kubectl -n ${namespace} rollout restart deployment,statefulset,daemonset`;
+    if (state !== undefined) return [failed(null, withoutProofText[state], hint, { ...about(pod), state })];
+    const what = 'created while proof.mode was warn: its containers start whatever the proof finds';
+    return warns && isStrict ? [warning(what, hint, { ...about(pod), state: 'warn-mode' })] : [];
+  });
+}
+
+export const checkAddresses = (facts: Facts): Finding[] =>
+  duplicateAddresses((known(facts.pods) ?? []).flatMap(({ evidence }) => evidence ?? [])).map(
+    ({ network, address, older, younger }) =>
+      failed(
+        null,
+        `its address ${address}${network && ` in network ${network}`} is also that of ${nameOf(older)} on ${older.node}`,
+        '',
+        { object: nameOf(younger), node: younger.node },
+      ),
+  );

@@ -6,19 +6,12 @@ import type { ApiObject, Source } from '../../cluster/informer/object.ts';
 /** What a request found, or why the result is not known. If both fields are absent, the object does not exist. */
 export interface Observation<T> {
   found?: T;
-  unknown?: Unknown;
+  /** Which right is missing, as a text. */
+  unknown?: string;
 }
 
-/** Why a result is not known: a right is missing. */
-export interface Unknown {
-  why: string;
-  /** The missing right, in the words of RBAC; absent if the API server's answer does not name the right. */
-  right?: string | undefined;
-}
-
-/** Replaces the found object by a part of it. */
-export const mapFound = <T, P>({ found, unknown }: Observation<T>, pick: (found: T) => P): Observation<P> =>
-  found === undefined ? { ...(unknown && { unknown }) } : { found: pick(found) };
+export const isAbsent = ({ found, unknown }: Observation<unknown>): boolean =>
+  found === undefined && unknown === undefined;
 
 /**
  * Turns the answer to a request into an observation. "Not found" and "forbidden" count as answers.
@@ -31,10 +24,10 @@ export async function observed<T>(asked: Promise<T>, what: string): Promise<Obse
     return { found: await asked };
   } catch (error) {
     if (!(error instanceof ClusterError)) throw error;
-    const { status, missingRight: right } = error;
+    const { status, missingRight } = error;
     if (status === 404) return {};
     if (status !== 403) throw error;
-    return { unknown: { why: `${what} may not be read`, right } };
+    return { unknown: `${what} may not be read${missingRight ? `: RBAC lacks ${missingRight}` : ''}` };
   }
 }
 
@@ -42,21 +35,24 @@ export async function observed<T>(asked: Promise<T>, what: string): Promise<Obse
 export const readOne = <T>(client: ApiClient, path: string, what: string): Promise<Observation<T>> =>
   observed(client.request<T>('GET', path), what);
 
-/** Lists the objects of all sources. @throws ClusterError */
-export const readLists = async <O extends ApiObject, T>(
+/** Lists the objects of all sources; `what` and the errors are as for {@link observed}. */
+export const readLists = <O extends ApiObject, T>(
   client: ApiClient,
   sources: Iterable<Source<O, T>>,
-): Promise<T[]> =>
-  (await mapEach(sources, async (source) => [...(await listAll(client, source)).store.list()])).flat();
+  what: string,
+): Promise<Observation<T[]>> => observed(listInTurn(client, sources), what);
 
-/** Runs `work` for each value, and keeps the order. Four run at a time: more would only queue at the API server. */
-export async function mapEach<T, R>(values: Iterable<T>, work: (value: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  // all four workers take their values from this one iterator
-  const rest = [...values].entries();
+/** Four lists are read at a time: more would only queue at the API server. */
+async function listInTurn<O extends ApiObject, T>(
+  client: ApiClient,
+  sources: Iterable<Source<O, T>>,
+): Promise<T[]> {
+  const results: T[][] = [];
+  // all four workers take their sources from this one iterator
+  const rest = [...sources].entries();
   const worker = async (): Promise<void> => {
-    for (const [at, value] of rest) results[at] = await work(value);
+    for (const [at, source] of rest) results[at] = [...(await listAll(client, source)).store.list()];
   };
   await Promise.all([worker(), worker(), worker(), worker()]);
-  return results;
+  return results.flat();
 }

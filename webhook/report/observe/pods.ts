@@ -9,7 +9,7 @@ import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { refusedFor } from '../../core/facts/refusal-tag.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
 import { contextOf, evidencePick } from '../../core/facts/to-pod-evidence.ts';
-import { hasStarted, resultOf, sandboxSince, timeOf, validatorStatus } from '../../core/facts/verdict.ts';
+import { hasStarted, resultOf, timeOf, validatorStatus } from '../../core/facts/verdict.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { exemption } from '../../core/proof/selection.ts';
 import { isErrorCode } from '../../lib/errors.ts';
@@ -22,13 +22,13 @@ import { optOutValue, profileLabel, statusAnnotation, validatorContainer } from 
  * - `passed`: our init container exited with 0;
  * - `failed`: it exited with another code, or `proof.mode: warn` let the pod start although a check failed;
  * - `waiting`: our init container has not ended yet;
- * - `optedOut`: the pod opted out, and the configuration allows this;
- * - `withoutProof`: the pod runs without a proof, see {@link WithoutProof};
+ * - `opted-out`: the pod opted out, and the configuration allows this;
+ * - `without-proof`: the pod runs without a proof, see {@link WithoutProof};
  * - `skipped`: admission skipped the pod, because it is exempt or no profile applies.
  */
 export type ProofState = (typeof proofStates)[number];
-/** All values of {@link ProofState}, in the order in which tables show them. */
-export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'withoutProof', 'skipped'] as const;
+/** All values of {@link ProofState}, in the order in which they are shown. */
+export const proofStates = ['passed', 'failed', 'waiting', 'opted-out', 'without-proof', 'skipped'] as const;
 
 /** Why a pod runs without a proof. */
 export type WithoutProof = keyof typeof withoutProofText;
@@ -51,6 +51,7 @@ export interface OptIn {
 
 /** What is kept of a pod in a namespace that opted in. */
 export interface PodFacts {
+  uid: string;
   namespace: string;
   name: string;
   /** Absent while the pod waits for a node. */
@@ -62,8 +63,6 @@ export interface PodFacts {
   withoutProof?: WithoutProof;
   /** The result of our init container, and the pod's addresses; absent where the pod has no node or lacks our label. */
   evidence?: PodEvidence;
-  /** Since when a pod whose proof failed has had its sandbox, in milliseconds since the epoch; absent if not known. */
-  failingSince?: number;
   /** Whether the pod is in warn mode: our init container lets it start even if checks fail. */
   warns?: true;
   /** What a failed check saw, from the container's termination message; absent if the message does not show it. */
@@ -72,7 +71,6 @@ export interface PodFacts {
 
 /** A pod that waits because the gate refused its node. */
 export interface Hold {
-  uid: string;
   /** The node that the gate refused for the pod. */
   refused: string;
   /** What was not ready on the refused node at the last attempt; empty if the refusal was truncated. */
@@ -121,7 +119,6 @@ export function pickPod(
   const waits = waitsBy(pod);
   const refusal = refusedFor(waits?.message ?? '');
   const held = refusal && {
-    uid,
     refused: refusal.node,
     why: refusal.why,
     since: timeOf(waits?.lastTransitionTime),
@@ -129,15 +126,14 @@ export function pickPod(
   };
   const exempt = whyExempt(pod, exempting);
   const withoutProof = exempt === undefined ? whyWithoutProof(pod, status) : undefined;
-  const proof: ProofState = exempt ?? (withoutProof ? 'withoutProof' : proofState(pod, status));
+  const proof: ProofState = exempt ?? (withoutProof ? 'without-proof' : proofState(pod, status));
   const label = getOwn(labels, profileLabel);
   const profile = readStatus(pod)?.chosenBy === 'pod' && label;
   // without our label, the pod has no init container of ours either
   const hasEvidence = exempt === undefined && label !== undefined && !!spec.nodeName;
-  const isFailed = proof === 'failed';
-  const seen = isFailed ? seenIn(resultOf(status, contextOf(pod)).ended?.message) : undefined;
-  const failingSince = isFailed ? sandboxSince(status) : undefined;
+  const seen = proof === 'failed' && seenIn(resultOf(status, contextOf(pod)).ended?.message);
   return {
+    uid,
     namespace,
     name,
     ...(warns && { warns }),
@@ -148,7 +144,6 @@ export function pickPod(
     ...(withoutProof && { withoutProof }),
     ...(hasEvidence && { evidence: toEvidence(pod) }),
     ...(seen && { seen }),
-    ...(failingSince && { failingSince }),
   };
 }
 
@@ -169,12 +164,12 @@ function seenIn(message: string | null | undefined): string | undefined {
 function whyExempt(
   pod: ApiStatusPod,
   { policy, ownNamespace }: Exempting,
-): 'optedOut' | 'skipped' | undefined {
+): 'opted-out' | 'skipped' | undefined {
   const { namespace = '', name } = pod.metadata;
   const request = { uid: '', namespace, name, operation: 'CREATE', subResource: '', dryRun: false, pod };
   if (exemption(request, policy.daemonSets, ownNamespace) !== undefined) return 'skipped';
   const asksForNone = getOwn(pod.metadata.labels, profileLabel) === optOutValue;
-  return asksForNone && policy.proof.allowOptOut ? 'optedOut' : undefined;
+  return asksForNone && policy.proof.allowOptOut ? 'opted-out' : undefined;
 }
 
 /**

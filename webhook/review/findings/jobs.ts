@@ -35,7 +35,7 @@ function faultOf(object: Fields, path: Path): string | undefined {
   const spec = fieldsOf(valueAt(object, path));
   const { backoffLimit = 6 } = spec;
   const { restartPolicy } = fieldsOf(valueAt(spec, ['template', 'spec']));
-  // a Job fails at restart number backoffLimit, counting init containers too, and if that is 0, at the first restart
+  // a Job fails at restart number `backoffLimit`, or at the first one if that is 0; restarts of init containers count
   if (restartPolicy === 'OnFailure' && Number(backoffLimit) < 2) {
     return `has restartPolicy OnFailure and backoffLimit ${String(backoffLimit)}, so it fails with the first proof that fails, before repair can help: set backoffLimit to 2 or more (${guide})`;
   }

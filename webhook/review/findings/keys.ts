@@ -7,7 +7,7 @@ import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
 type MapName = 'labels' | 'annotations';
 
-/** All labels and annotations of cni-gate that an object can have. */
+/** The labels and annotations of cni-gate that an object of the input can have. */
 const known: Record<MapName, readonly string[]> = {
   labels: [profileLabel, certificatesLabel],
   annotations: [statusAnnotation],

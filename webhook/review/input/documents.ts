@@ -47,7 +47,7 @@ export function* readStream(file: string, text: string): Generator<SourceDocumen
 /** Splits a text into JSON values that begin on lines of their own; undefined for other texts, such as YAML. */
 function jsonValues(text: string): string[] | undefined {
   if (!/^\s*[{[]/.test(withoutMarker(text))) return undefined;
-  // values end in a bracket and begin with one on a new line; within a value, a comma separates such brackets
+  // a new value begins where `{` or `[` begins the line after a `}` or `]`: within a value, a comma separates them
   const values = text.split(/(?=[{[])(?<=[}\]][ \t\r]*\n\s*)/);
   return values.length > 1 && isJson(values[0] ?? '') ? values : undefined;
 }

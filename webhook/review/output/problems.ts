@@ -47,7 +47,7 @@ export function problemsOf(report: Report, strict: boolean, root: string): Probl
   return wrongs.map((wrong) => {
     const { code, subject, message, line, column } = wrong;
     const file = pathFrom(root, wrong.file);
-    // without the line, which changes with every edit; equal problems get numbers, or a service would show only one
+    // no line, because it changes with every edit; a number, because a service would show only one of equal problems
     const identity = JSON.stringify([code, subject ?? '', message, file]);
     const number = seen.get(identity) ?? 0;
     seen.set(identity, number + 1);

@@ -130,7 +130,7 @@ function applyTo(source: Document<Node, boolean>, operation: Operation): void {
     const { op, value } = operation;
     const node = typeof value === 'object' ? source.createNode(value, copies) : value;
     if (op === 'add' && isSeq(parent)) insert(parent, key, node);
-    // unlike a new pair, `set` keeps the comment of the text that it replaces
+    // `set`, because it keeps the comment of the value that it replaces, and a new pair would not
     else parent.set(source.createNode(key), node);
   }
 }

@@ -87,7 +87,7 @@ suite('events on pods', () => {
     });
   });
 
-  test('that cannot be written are counted, and logged once; others are still written', async (t) => {
+  test('that cannot be written are counted, logged once, and written when they are added again; others are still written', async (t) => {
     const fault = status(500, 'InternalError', 'etcd is away');
     const { lines, add, run } = await events(t, {
       answer: ({ body }, response) => {
@@ -99,42 +99,9 @@ suite('events on pods', () => {
     run();
     await add(['old'], { exists: 1 });
     await add(['a', 'b'], { exists: 1, failed: 2 });
-    await add(['c'], { exists: 1, failed: 3 });
+    await add(['c', 'a'], { exists: 1, failed: 4 });
     assert.equal(lines.length, 1);
     assert.match(lines[0] ?? '', /^an event cannot be written: .*etcd is away/);
-  });
-
-  /** A recorder whose first `times` writes fail. The test ends the pauses of the recorder. */
-  async function failing(t: TestContext, times: number) {
-    const pauses: (() => void)[] = [];
-    const { setTimeout: real } = globalThis;
-    t.mock.method(globalThis, 'setTimeout', (call: () => void, ms: number) => {
-      if (ms === 60_000) pauses.push(call);
-      return real(call, ms);
-    });
-    const fault = status(500, 'InternalError', 'a webhook of the namespace is away');
-    const scene = await events(t, {
-      answer: ({ index }, response) => json(response, index < times ? 500 : 201, index < times ? fault : {}),
-    });
-    scene.run();
-    await scene.add(['web'], { failed: 1 });
-    return { ...scene, endPause: () => pauses.shift()?.() };
-  }
-
-  test('are retried a minute after a failure, although nobody adds them again', async (t) => {
-    const { queue, add, endPause } = await failing(t, 1);
-    assert.equal(queue.add(about('web')), false);
-    endPause();
-    await add([], { failed: 1, written: 1 });
-  });
-
-  test('are given up after five failures, until they are added again', async (t) => {
-    const { queue, add, endPause } = await failing(t, 100);
-    for (let failed = 2; failed <= 5; failed += 1) {
-      endPause();
-      await add([], { failed });
-    }
-    assert.ok(queue.add(about('web')));
   });
 
   test('are written once, however often they are added', async (t) => {

@@ -8,12 +8,10 @@ import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/core/facts/n
 import { Holds } from '../../../../webhook/core/networks/holds.ts';
 import type { Readiness } from '../../../../webhook/core/networks/readiness.ts';
 import { networkOn } from '../../../../webhook/leader/repair/networks.ts';
-import { nameOf } from '../../../../webhook/lib/names.ts';
-import { networkRows } from '../../../../webhook/report/judge/networks.ts';
 import { measureCluster } from '../../../../webhook/server/cluster-metrics.ts';
 import { policyOf, refusal } from '../../../support/configurations.ts';
 import { binding, clusterWith, pending } from '../../admission/gate/support.ts';
-import { checkFacts, configured, daemonSet, findingsOf, found, statusFacts } from '../../report/objects.ts';
+import { configured, daemonSet, found, rowsIn } from '../../report/objects.ts';
 import { apiAgent, apiDaemonSet, now } from './objects.ts';
 import { evidenceWith, start } from './support.ts';
 
@@ -93,29 +91,22 @@ suite('a DaemonSet that may be in several namespaces', () => {
 
   test('check: missing only if no namespace has it', () => {
     const of = (...namespaces: string[]) =>
-      findingsOf(
-        checkFacts({
-          configuration: configured({ profiles }),
-          namespaces: found([{ name: 'shop', profile: 'mesh' }]),
-          daemonSets: found(namespaces.map((namespace) => daemonSet(namespace, 'agent'))),
-        }),
-      ).daemonsets?.what;
-    assert.equal(of('net'), 'those of mesh exist');
-    assert.equal(
-      of(),
-      'DaemonSet system/agent or net/agent of profile mesh does not exist: nothing is held back for it',
-    );
+      rowsIn('daemonsets', {
+        configuration: configured({ profiles }),
+        daemonSets: found(namespaces.map((namespace) => daemonSet(namespace, 'agent'))),
+      })[0];
+    assert.equal(of('net')?.result, 'passed');
+    assert.match(of()?.what ?? '', /^DaemonSet system\/agent or net\/agent does not exist/);
   });
 
-  test('status and metrics name those that exist; status names all if none does', async () => {
+  test('status and metrics know those that exist', async () => {
     const rows = (places: Record<string, boolean>) =>
-      networkRows(
-        statusFacts({ configuration: configured({ profiles }), readiness: clusterOf(places) }),
-        now,
-      ).daemonSets.map((one) => `${nameOf(one)} ${one.exists}`);
-    assert.deepEqual(rows({ net: true }), ['net/agent true']);
-    assert.deepEqual(rows({ net: true, system: true }), ['system/agent true', 'net/agent true']);
-    assert.deepEqual(rows({}), ['system/agent false', 'net/agent false']);
+      rowsIn('nodes', { configuration: configured({ profiles }), readiness: found(clusterOf(places)) })
+        .slice(1)
+        .map(({ state, what }) => [state, /DaemonSet \S+:/.exec(what)?.[0]]);
+    assert.deepEqual(rows({ net: true }), [['ready', undefined]]);
+    assert.deepEqual(rows({ net: true, system: false }), [['broken', 'DaemonSet system/agent:']]);
+    assert.deepEqual(rows({}), []);
 
     const registry = new Registry();
     measureCluster(registry, () => policy, {

@@ -1,5 +1,5 @@
 /** @typedef {import('../data.ts').Dashboard} Dashboard */
-/** @typedef {import('../data.ts').Band} Band */
+/** @typedef {Dashboard['grid']['bands'][number]} Band */
 /** @typedef {import('../data.ts').GridCell} GridCell */
 
 /** Milliseconds between two requests to the server. */
@@ -22,16 +22,13 @@ const mostNamed = 24;
 
 /** @type {Dashboard | undefined} */
 let shown;
-const filter = /** @type {HTMLInputElement} */ (byId('filter'));
 const bands = byId('bands');
 /** The key of the cell that was last focused or pointed at. */
 let current = '';
 
 /** @param {string} id */
 function byId(id) {
-  const element = document.getElementById(id);
-  if (element === null) throw new Error(`the page has no #${id}`);
-  return element;
+  return /** @type {HTMLElement} */ (document.getElementById(id));
 }
 
 /**
@@ -48,7 +45,7 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
-/** Draws the grid. Cells whose text lacks a word of the filter are faint. */
+/** Draws the grid. */
 function drawGrid() {
   const grid = shown?.grid;
   byId('grid').hidden = !grid?.bands.length;
@@ -71,16 +68,16 @@ function legendOf(all) {
   return Object.entries(looks).flatMap(([name, [tone, mark]]) => {
     const count = cells.reduce((sum, cell) => sum + (cell.state === name ? cell.count : 0), 0);
     const sample = h('span', { class: 'cell', 'data-tone': tone, 'aria-hidden': 'true' }, mark);
-    return count === 0 ? [] : h('span', {}, sample, `${name} ${count}`);
+    return count === 0 ? [] : h('span', {}, sample, ` ${name} ${count}`);
   });
 }
 
 /** @param {Band} band @param {string} size */
-function bandOf({ network, inUse, cells }, size) {
+function bandOf({ network, cells }, size) {
   return h(
     'fieldset',
-    { class: inUse ? 'band' : 'band unused' },
-    h('legend', {}, inUse ? network : `${network} not in use`),
+    { class: 'band' },
+    h('legend', {}, network),
     h('div', { class: 'cells' }, ...cells.map((cell) => cellOf(cell, network, size))),
   );
 }
@@ -92,16 +89,15 @@ function bandOf({ network, inUse, cells }, size) {
  */
 function cellOf({ name, count, state, why }, network, size) {
   const named = count > 1 ? `${name}: ${count} nodes` : name;
-  const told = `${named} · ${network} · ${state ?? 'no state'}`;
+  const told = `${named} · ${network} · ${state}`;
   const text = why === '' ? told : `${told}: ${why}`;
-  const words = filter.value.toLowerCase().split(/\s+/);
-  const [tone, mark] = looks[state ?? ''] ?? ['none', ''];
-  // ready, but without a passed proof, so less green than other ready cells
+  const [tone, mark] = looks[state] ?? ['none', ''];
+  // ready, but without a passed proof, so not green
   const isUnsure = state === 'ready' && size !== 'group' && why !== '';
   const attributes = {
-    class: words.every((word) => text.toLowerCase().includes(word)) ? 'cell' : 'cell faint',
+    class: 'cell',
     'data-key': `${network} ${name} ${size === 'group' ? state : ''}`,
-    'data-tone': isUnsure ? 'unsure' : tone,
+    'data-tone': isUnsure ? 'none' : tone,
   };
   const label = size === 'small' ? mark : size === 'group' ? `${count} ${name}` : name;
   const radio = h('input', { type: 'radio', name: network, 'aria-label': text });
@@ -125,7 +121,7 @@ function point({ target }) {
 /** @param {Dashboard} next */
 function show(next) {
   shown = next;
-  document.title = `${next.result === 'well' ? '' : '● '}cni-gate: ${next.name}`;
+  document.title = `${next.result === 'passed' ? '' : '● '}cni-gate: ${next.name}`;
   write('result', next.headline);
   byId('result').dataset.result = next.result;
   byId('text').textContent = next.text;
@@ -174,7 +170,6 @@ async function follow(token) {
   }
 }
 
-filter.addEventListener('input', drawGrid);
 bands.addEventListener('mouseover', point);
 bands.addEventListener('focusin', point);
 follow(/^#token=([\w-]+)$/.exec(location.hash)?.[1] ?? '');

@@ -1,0 +1,71 @@
+import { noneYet, type State } from '../../core/networks/daemon-set-status.ts';
+import { Evidence } from '../../core/networks/evidence.ts';
+import { type NetworkFacts, networkStatus } from '../../core/networks/network-status.ts';
+import type { Readiness } from '../../core/networks/readiness.ts';
+import { type Profile, placesOf } from '../../core/profiles/types.ts';
+import { nameOf } from '../../lib/names.ts';
+import { timeText } from '../../lib/time-text.ts';
+import type { Facts } from '../observe/observe.ts';
+import { profilesInUse } from './namespaces.ts';
+import { compare, countsText, type Finding, failed, known, passed } from './row.ts';
+
+/** Said of a ready node if no existing pod proves its network: the replicas may remember a deleted pod's proof. */
+const notShown =
+  'no pod that was read shows a proof, but the replicas may remember the proof of a deleted pod';
+
+/** All states: first those that need action, then those that end without action, and last `ready` and `exempt`. */
+export const urgency = 'broken failing absent rebooted starting unproved ready exempt'.split(' ');
+
+/**
+ * The number of nodes in each state for each network in use, and then each network on each node, the worst state first,
+ * by its DaemonSets and by the pods that exist now.
+ */
+export function checkNodes(facts: Facts): Finding[] {
+  known(facts.namespaces);
+  const readiness = known(facts.readiness) as Readiness;
+  const { policy } = facts.configuration;
+  const evidence = new Evidence((name) => policy.profiles.has(name));
+  const pods = (facts.pods.found ?? []).flatMap(({ evidence: pod }) => pod ?? []);
+  evidence.apply(
+    pods.map((pod) => ({ type: 'put' as const, pod, listed: true })),
+    facts.now,
+  );
+  evidence.markSynced();
+  const nodes = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
+  const all = { policy, readiness, evidence };
+  // the check `daemonsets` reports networks that do not exist
+  const existing = profilesInUse(facts).filter(
+    ({ daemonSets }) =>
+      daemonSets.length === 0 || daemonSets.flatMap(placesOf).some((place) => readiness.knows(place)),
+  );
+  const rows = existing.flatMap((profile) => nodes.map((node) => rowOf(profile, node, all, facts.now)));
+  const counted = existing.map(({ name: object }) => {
+    const counts = noneYet();
+    for (const row of rows) if (row.object === object) counts[row.state as State] += 1;
+    return passed(countsText(counts), { object, counts });
+  });
+  // the rows of one node stay in the order of the profiles
+  const sorted = rows.toSorted(
+    (left, right) => rank(left) - rank(right) || compare(left.node ?? '', right.node ?? ''),
+  );
+  return [...counted, ...sorted];
+}
+
+function rowOf(profile: Profile, node: string, facts: NetworkFacts, now: number): Finding {
+  const status = networkStatus(profile, node, facts, now);
+  const row = { object: profile.name, node };
+  if (!('state' in status)) return passed('', { ...row, state: status.kind });
+  const { state, reason, daemonSet, pod } = status;
+  if (state === 'unproved') return passed(notShown, { ...row, state: 'ready' });
+  const isFailing = state === 'failing';
+  const since = textOf(isFailing ? status.observedAt : status.since);
+  const what = daemonSet && !isFailing ? `DaemonSet ${nameOf(daemonSet)}: ${reason}` : reason;
+  const hint = daemonSet && pod && !isFailing ? `kubectl -n ${daemonSet.namespace} describe pod ${pod}` : '';
+  return failed('CNI_GATE_NODE_NOT_READY', what, hint, { ...row, state, since });
+}
+
+const rank = ({ state }: Finding): number => urgency.indexOf(state ?? '');
+
+/** RFC 3339; null where the time is not known. */
+export const textOf = (time: number | undefined): string | null =>
+  time === undefined ? null : timeText(time);
