@@ -26,6 +26,8 @@ suite('the gate with proofs', async () => {
       message,
       /^node n3 is not ready for profile bare: the network is unproved there: no pod has/,
     );
+    replica.shows({ node: 'n3', verdict: 'passed', profiles: ['bare'] });
+    assert.equal(await replica.says('n3', { uid: 'u3', profiles: ['bare'] }), 'allowed ready');
   });
 
   test("relies on what it observed if a node's clock was set back", async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
 import { nodeEvidence } from '../../../../webhook/lib/limits.ts';
-import { podEvidence, type Shown, start } from './support.ts';
+import { evidenceWith, podEvidence, type Shown, start } from './support.ts';
 
 const put = (evidence: Evidence, shown: Shown, listed = false): void =>
   evidence.apply([{ type: 'put', pod: podEvidence(shown), listed }], start);
@@ -52,6 +52,11 @@ suite('evidence', () => {
     profiles.delete('mesh');
     evidence.profilesChanged(start);
     assert.equal(evidence.of('mesh', 'n1'), undefined);
+  });
+
+  test('of the passes that a list shows, the latest counts', () => {
+    const evidence = evidenceWith([30, 10].map((at) => ({ verdict: 'passed', at })));
+    assert.equal(evidence.of('mesh', 'n1')?.lastPass?.at, start + 30_000);
   });
 
   test('of the owners that have passed, those that passed longest ago are forgotten', () => {

@@ -176,6 +176,8 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(32), 'unproved, holds');
     scene.goes(33, 'second');
     assert.equal(scene.says(33), 'unproved, lets', 'it was deleted');
+    for (const over of ['leaving', 'ended']) scene.shows(34, { uid: over, [over]: true });
+    assert.equal(scene.says(35), 'unproved, lets', 'they get no verdict');
   });
 
   /** After how many seconds since the last failed attempt a pod of an owner may be bound. */
@@ -258,7 +260,8 @@ suite('a node without a proof', () => {
     for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
     scene.shows(11, { uid: 'web-1', owner: 'web', verdict: 'failed' });
     assert.equal(scene.says(12, other), 'failing, lets', 'the failed pods are still there');
-    scene.goes(12, 'web-1');
+    // its controller replaces a pod as soon as the pod is being deleted
+    scene.shows(12, { uid: 'web-1', owner: 'web', verdict: 'failed', leaving: true });
     assert.equal(scene.says(12.5, other), 'failing, holds', 'the node is reserved for the new pod of web');
     assert.equal(scene.says(12.5, { pod: { key: 'web-2', owner: 'web' } }), 'failing, lets');
     scene.runs(13, 'web-2', 'failed', { owner: 'web', takes: 10 });
