@@ -23,7 +23,6 @@ export interface Flags {
   /** Text of a configuration file. */
   config?: string;
   assumeMeshed?: boolean;
-  ownNamespace?: string;
 }
 
 /** Reviews texts as the files of a folder, in the order of their names. No other process is started. */

@@ -78,13 +78,6 @@ suite('gate.maxHold counts from the first refusal', () => {
     });
   }
 
-  test('also from a refusal by another replica, although its text changed', async () => {
-    const replica = replicaWith();
-    for (const at of [0, 9 * minute]) replica.waits(apiPod('web', { written: now + at }), now + at);
-    assert.equal(await attempt(replica, 'web', now + 10 * minute), refused);
-    assert.equal(await attempt(replica, 'web', now + 10 * minute + 1), released);
-  });
-
   test('or, in a process that started later, from when the refusal was written', async () => {
     const replica = replicaWith();
     const waitsSince = now - 60 * minute;

@@ -306,15 +306,6 @@ suite('the breaker', () => {
     assert.ok(leader.look().split(' ').length > 1, 'repair continues');
   });
 
-  test('a namespace whose pods did not fail again tries one immediately, and repair continues when it passes', () => {
-    const leader = stopped();
-    leader.put(...web(2, 'good', { node: 'n2' }), ...web(2, 'fine', { node: 'n2' }));
-    assert.equal(leader.look(), 'good-0');
-    leader.comes({ name: 'good-again', controller: controllerOf('good'), verdict: 'passed' });
-    assert.match(leader.look(), /good-1 fine-0/);
-    assert.ok(!leader.memory.isStopped(leader.now));
-  });
-
   test('a namespace whose immediate try fails keeps no other namespace waiting, and waits like them', () => {
     const leader = stopped();
     leader.now += minute;
