@@ -68,10 +68,13 @@ function listOf(path: string, whole: string): string | undefined {
 test('no file lists the profiles', () => {
   const folders =
     '{webhook,certs,validator,release,manifests,charts,templates,tests,docs,examples,schemas,integrations}';
-  const files = globSync([`${folders}/**/*.*`, '.github/**/*.yml', '.ci/*', 'Dockerfile', '*.{md,yml,json}'], {
-    cwd: root,
-    exclude: (path) => /node_modules|package-lock/.test(path),
-  }).filter((path) => /^Dockerfile$|^\.ci\/|\.(m?[jt]s|rs|json|ya?ml|md|txt|tpl|sh|html|css)$/.test(path));
+  const files = globSync(
+    [`${folders}/**/*.*`, '.github/**/*.yml', '.ci/*', 'Dockerfile', '*.{md,yml,json}'],
+    {
+      cwd: root,
+      exclude: (path) => /node_modules|package-lock/.test(path),
+    },
+  ).filter((path) => /^Dockerfile$|^\.ci\/|\.(m?[jt]s|rs|json|ya?ml|md|txt|tpl|sh|html|css)$/.test(path));
   const lists = files
     .filter((path) => !allowed.some((start) => path.startsWith(start)))
     .flatMap((path) => {
