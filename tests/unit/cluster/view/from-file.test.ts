@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseClusterState, viewOfFile, viewOfFlag } from '../../../../webhook/cluster/view/from-file.ts';
-import { folder } from '../../../support/folder.ts';
+import { folderWith } from '../../../support/folder.ts';
 
 test('a view from a file is ready and complete immediately, and one from a flag knows no nodes', async (t) => {
   const pod = '{kind: Pod, metadata: {name: a, namespace: shop}, spec: {containers: []}}';
-  const file = join(folder(t, { 'cluster.yaml': pod }), 'cluster.yaml');
+  const file = join(folderWith(t, { 'cluster.yaml': pod }), 'cluster.yaml');
   const view = viewOfFile(file, undefined, { onReload: () => {}, onError: () => {} });
   t.after(() => view.close());
   assert.deepEqual([view.unready(), view.unsynced()], [undefined, undefined]);
