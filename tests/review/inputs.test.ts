@@ -6,8 +6,9 @@ import { parsePolicy } from '../../webhook/config/load.ts';
 import { writeYaml } from '../../webhook/lib/yaml.ts';
 import { largestObject, mostObjects } from '../../webhook/review/input/documents.ts';
 import { expandInputs } from '../../webhook/review/input/files.ts';
+import { folderWith } from '../support/folder.ts';
 import { jsonListOfDeployments } from '../support/large-inputs.ts';
-import { folderWith, pod, type Reviewed, readYaml, reviewFiles, reviewNames, reviewText } from './support.ts';
+import { pod, type Reviewed, readYaml, reviewFiles, reviewNames, reviewText } from './support.ts';
 
 /** The expanded inputs, relative to the folder; a fault is shown as its message. */
 const found = (folder: string, names: string[]): string[] =>

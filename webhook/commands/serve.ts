@@ -1,11 +1,10 @@
 import { Command, Option } from 'commander';
 import { defaultPort } from '../lib/names.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
-import { addManagedOptions, type CertificateFlags, certificateFor, checkCertificate } from './certificate.ts';
+import { type CertificateFlags, certificateFor, checkCertificate } from './certificate.ts';
 import {
   addClusterOptions,
   type ClusterFlags,
-  days,
   imageName,
   milliseconds,
   namespaceName,
@@ -38,7 +37,7 @@ export function serveCommand(): Command {
         .env('CNI_GATE_IMAGE')
         .argParser(imageName),
     );
-  addClusterOptions(command)
+  return addClusterOptions(command)
     .option(
       '--cluster-state <file>',
       'without a cluster: file with Namespaces, Nodes, DaemonSets and Pods, reloaded on change',
@@ -54,18 +53,26 @@ export function serveCommand(): Command {
     .option('--ops-port <port>', 'HTTP port for /livez, /readyz, /metrics and /nodes', port, 8080)
     .option('--tls-cert <file>', 'serving certificate, reloaded on change')
     .option('--tls-key <file>', 'key of the serving certificate')
-    .option(
-      '--tls-days <days>',
-      'validity of a generated certificate (default: 7 with --tls-secret, otherwise 3650)',
-      days,
-    )
     .addOption(
       new Option('--tls-ca-out <file>', 'write the authority of a certificate generated at start').conflicts([
         'tlsCert',
         'tlsSecret',
       ]),
-    );
-  return addManagedOptions(command)
+    )
+    .addOption(
+      new Option(
+        '--tls-secret <name>',
+        "Secret with the replicas' authority, whose certificate they write into the caBundle",
+      ).conflicts('tlsCert'),
+    )
+    .addOption(
+      new Option(
+        '--tls-overlap <duration>',
+        'how long every caBundle must have a new authority before it signs',
+      )
+        .argParser(milliseconds)
+        .default(5 * 60_000, '5m'),
+    )
     .option('--client-ca <file>', 'authorities of required client certificates, reloaded on change')
     .option(
       '--client-name <name...>',

@@ -166,6 +166,12 @@ suite('the reference has what the code declares', () => {
     assert.ok(settings > 100, `${settings} settings`);
   });
 
+  test('every error code, with its sentence', () => {
+    const sections = text('docs/reference/errors.md').matchAll(/^### (CNI_GATE_\w+)\n\n(.*)$/gm);
+    const described = Array.from(sections, ([, code = '', sentence]) => [code, sentence]);
+    assert.deepEqual(described.toSorted(), Object.entries(errorCodes).toSorted());
+  });
+
   test('every section of metrics', () =>
     assert.deepEqual(generated('metrics.md', 'metrics'), metricSections.toSorted()));
 });

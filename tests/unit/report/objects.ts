@@ -127,7 +127,11 @@ export const daemonSet = (namespace: string, name: string) => ({
 
 /** Two profiles with a DaemonSet each, but the DaemonSet of `lost` does not exist. */
 export const profiles = [
-  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
+  {
+    name: 'mesh',
+    daemonSets: [{ namespace: 'net', name: 'agent' }],
+    proof: { checks: [{ address: {} }] },
+  },
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'gone' }] },
 ];
 
