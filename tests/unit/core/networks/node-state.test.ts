@@ -208,6 +208,9 @@ suite('a node without a proof', () => {
       assert.equal(opensTo(scene, at, { key: 'k', owner: 'db' }), 2);
       at += 400;
     }
+    scene.runs(at, 'last', 'failed', { owner: 'web', takes: 10 });
+    scene.agentStarts(at + 11);
+    assert.equal(scene.says(at + 11.5, { pod: { key: 'k', owner: 'web' } }), 'unproved, lets');
   });
 
   test('an owner with a pod that runs on another node waits for a minute, unless its pod is held for 12 s', () => {
