@@ -32,7 +32,5 @@ has_library || { command -v rustup >/dev/null && rustup target add "$target" >&2
   refuse "Rust's library for $target is missing." "rustup target add $target"
 
 export CARGO_TARGET_DIR="${CNI_GATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cni-gate}/cargo"
-# Fixed addresses: a recheck starts the program twice, and each start would relocate 13 pages.
-export RUSTFLAGS='-C relocation-model=static'
 cargo build --quiet --locked --release --jobs "${CARGO_BUILD_JOBS:-2}" --target "$target"
 install -m 755 "$CARGO_TARGET_DIR/$target/release/cni-gate-validator" "$to/cni-gate-validator"
