@@ -3,6 +3,7 @@ import { parsePolicy } from '../../webhook/config/load.ts';
 import { policiesYaml, webhookPatch } from '../../webhook/core/policies/policy.ts';
 import { commandHelp, metricList } from './lists.ts';
 import { fillConditions, fillPolicy, profileList } from './profiles.ts';
+import { configurationTypes } from './types.ts';
 
 /** Generators of blocks in a page, by the word after `generated:`, such as `<!-- generated: metrics server -->`. */
 const generators: Record<string, (name: string) => string> = {
@@ -22,6 +23,7 @@ export const generatedFiles: Record<string, (text: string) => string> = {
   'manifests/base/policy-pods.yaml': fillPolicy,
   'manifests/components/policies/policy.yaml': () => generated + policiesYaml(parsePolicy()),
   'manifests/components/policies/webhook.yaml': () => generated + webhookPatch(),
+  'webhook/core/profiles/configuration.ts': configurationTypes,
 };
 
 /** @throws Error if a block names something that does not exist */
