@@ -125,6 +125,7 @@ function prove(
   }
   const plan = planFor(request, profiles, namespace, proof);
   const operations = patchFor(pod, earlier, selection, plan, proof);
+  const unnamed = plan.witness ? unnamedMesh(pod, profiles, namespace, policy) : [];
   const changed = earlier.container >= 0 ? 'updated' : 'injected';
   return decision(
     plan.refuses ? 'warned' : operations.length === 0 ? 'current' : changed,
@@ -133,27 +134,17 @@ function prove(
       profile,
       profiles: profiles.map(({ name }) => name),
       operations,
-      warnings: [
-        ...warnings,
-        ...plan.warnings,
-        ...(plan.witness ? unnamedMesh(pod, profiles, namespace, policy) : []),
-      ],
+      warnings: [...warnings, ...plan.warnings, ...unnamed],
     },
   );
 }
 
 /** Warns if the kubelet's connections come to a mesh's proxy, because the label does not name the mesh's profile. */
-function unnamedMesh(
-  pod: Pod,
-  profiles: readonly Profile[],
-  namespace: NamespaceFacts,
-  policy: Policy,
-): string[] {
-  if (profiles.some(({ proof }) => proof.inbound !== undefined)) return [];
-  const mesh = [...policy.profiles.values()].find(
-    (profile) => profile.proof.inbound !== undefined && applies(profile, pod, namespace.labels),
-  );
-  if (mesh === undefined) return [];
+function unnamedMesh(pod: Pod, profiles: Profile[], { labels }: NamespaceFacts, policy: Policy): string[] {
+  const hasInbound = ({ proof }: Profile): boolean => proof.inbound !== undefined;
+  const all = [...policy.profiles.values()];
+  const mesh = all.find((it) => hasInbound(it) && applies(it, pod, labels));
+  if (mesh === undefined || profiles.some(hasInbound)) return [];
   return [
     `the proxy of profile "${mesh.name}" gets the kubelet's connections: the label must name this profile, too`,
   ];
