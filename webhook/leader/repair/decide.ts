@@ -37,7 +37,7 @@ export const skipTexts = {
   'node-not-ready':
     'its node is not ready for it, and no other node is: look at the DaemonSet of its network',
   'under-way': 'cni-gate could not delete it, and tries again: see the log of the leader',
-  breaker: `recreated pods of most controllers failed again, so repair stops for five minutes, and then tries single pods: ${look}`,
+  breaker: `recreated pods of most controllers failed again, so repair stops for five minutes: ${look}`,
   'owner-pause': `pods of its controller that were recreated failed again, and the next one is recreated after a pause: ${look}, or delete the pod`,
   'owner-turn': `pods of its controller are recreated one at a time, or one before the others: if that takes long, ${look}`,
   'node-to-prove': `another pod is tested on its node first: if that takes long, ${look}`,
@@ -65,11 +65,8 @@ export interface RepairFacts {
   isWaiting(owner: string): boolean;
   /** Whether a node other than the pod's own is suitable and has a ready network. */
   elsewhere(pod: PodEvidence): boolean;
-  /**
-   * If the controller creates its pods in order, the lowest ordinal whose pod keeps it from creating later ones;
-   * otherwise undefined.
-   */
-  lowestOrdinal(pod: PodEvidence): number | undefined;
+  /** Whether a pod of the same StatefulSet must be recreated first. */
+  hasLower(pod: PodEvidence): boolean;
   /** Why the pod has to wait because of the leader's earlier deletions; undefined if it need not wait. */
   limit(pod: PodEvidence, eligible: Turn): Skipped | undefined;
 }
@@ -81,8 +78,6 @@ export interface Turn {
   proven: boolean;
   /** Whether the pod's network is lost: the pod served traffic before, and may do so again. */
   lost: boolean;
-  /** The pod's ordinal, if its controller creates pods in order; otherwise undefined. */
-  ordinal: number | undefined;
 }
 
 /** Whether the pod passed its proof and became unready later; otherwise its proof failed. */
@@ -98,12 +93,9 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
   const { proven = false, ...recreation } = eligible;
   const { moves = false } = recreation;
   const lost = isOfLost(pod);
-  if (lost && facts.isWaiting(pod.owner)) return { reason: 'owner-turn' };
-  const lowest = facts.lowestOrdinal(pod);
-  const ordinal = lowest === undefined ? undefined : ordinalOf(pod);
-  if (lowest !== undefined && ordinalOf(pod) > lowest) return { reason: 'owner-turn' };
+  if ((lost && facts.isWaiting(pod.owner)) || facts.hasLower(pod)) return { reason: 'owner-turn' };
   if (!moves && !proven && !mayProbe(pod, facts)) return { reason: 'node-to-prove' };
-  return facts.limit(pod, { moves, proven, lost, ordinal }) ?? { pod, ...recreation };
+  return facts.limit(pod, { moves, proven, lost }) ?? { pod, ...recreation };
 }
 
 /**
@@ -190,9 +182,3 @@ function howToRecreate(
 
 export const isOf = ({ apiVersion, kind }: Controller, of: 'DaemonSet' | 'StatefulSet'): boolean =>
   apiVersion.startsWith('apps/') && kind === of;
-
-/** The ordinal of a StatefulSet's pod, from the end of its name. */
-export function ordinalOf({ name }: { name: string }): number {
-  const digits = /-(\d{1,15})$/.exec(name)?.[1];
-  return digits === undefined ? 0 : Number(digits);
-}

@@ -23,7 +23,7 @@ export function repairer(
 ): Work {
   const { view, policy, leader, metrics } = options;
   const { evidence } = view;
-  const sets = statefulSets(client, evidence);
+  const sets = statefulSets(evidence);
   let state: RepairState | undefined;
   let memory = new RepairMemory(evidence.hasPassed);
   let reports = reporter(client, options);
@@ -56,7 +56,7 @@ export function repairer(
       recreatesLost: (profiles) => policy().recreatesLost(profiles),
       isWaiting: (owner) => [...evidence.ownedBy(owner)].some(({ verdict }) => verdict === 'waiting'),
       elsewhere: others.isOpenTo,
-      lowestOrdinal: sets.lowest,
+      hasLower: sets.hasLower,
       limit: (failed, turn) => memory.limit(failed, turn, repair, now),
     });
   }
@@ -108,12 +108,12 @@ export function repairer(
   }
 
   /** @returns the keys of changed pods and, for each pod that has just passed, of all pods of its controller */
-  const observe = (changes: readonly EvidenceChange[]): string[] =>
-    changes.flatMap((change) => {
+  function observe(changes: readonly EvidenceChange[]): string[] {
+    sets.reset();
+    return changes.flatMap((change) => {
       const outcome = memory.observe(change, performance.now());
       if (outcome !== undefined) metrics.outcomes.inc({ outcome });
       const { before, now } = change;
-      for (const owner of new Set([before?.owner, now?.owner])) if (owner) sets.changed(owner);
       if (before !== undefined && !(now && mayBeBroken(now))) {
         reports.forget(before.uid);
         done.delete(before.uid);
@@ -121,6 +121,7 @@ export function repairer(
       const hasPassed = now?.verdict === 'passed' && before?.verdict !== 'passed';
       return [...keysOf(now ? [now] : []), ...keysOf(hasPassed ? evidence.ownedBy(now.owner) : [])];
     });
+  }
 
   return {
     subscribe: (add) => evidence.subscribe((changes) => add(observe(changes))),
@@ -135,6 +136,7 @@ export function repairer(
         reports = reporter(client, options);
         done = new Set();
       }
+      sets.reset();
       const now = performance.now();
       metrics.outcomes.inc({ outcome: 'unknown' }, memory.sweep(now));
       for (const reason of skipReasons) metrics.skipped.set({ reason }, 0);
@@ -146,8 +148,6 @@ export function repairer(
     /** Throws a ClusterError if the API server does not answer. */
     reconcile: async (key) => {
       const uid = key.slice(key.indexOf('/') + 1);
-      const known = evidence.pod(uid);
-      if (known !== undefined && isActive()) await sets.read(known);
       const pod = evidence.pod(uid);
       if (pod === undefined || !isActive()) return undefined;
       if (pod.releasedFrom !== undefined) return finish(pod);

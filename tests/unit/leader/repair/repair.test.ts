@@ -392,79 +392,56 @@ suite('the node of a deleted pod, if one pod at a time may try the node', () => 
 });
 
 suite('a failed pod of a StatefulSet', () => {
-  /** Pods of StatefulSet `db`, with a verdict for each ordinal. @param read the answer to a read of the StatefulSet */
-  async function statefulSet(t: TestContext, read: [number, object], verdicts: PodEvidence['verdict'][]) {
+  async function statefulSet(t: TestContext) {
     const podOf = (ordinal: number, verdict: PodEvidence['verdict'], more: Partial<PodEvidence> = {}) =>
-      failedPod({ name: `db-${ordinal}`, controller: db, verdict, ...more });
-    const run = await scene(t, {
-      pods: verdicts.map((verdict, ordinal) => podOf(ordinal, verdict)),
-      answer: ({ path }, response) =>
-        path === '/apis/apps/v1/namespaces/shop/statefulsets/db' ? json(response, ...read) : false,
-    });
+      failedPod({
+        name: `db-${ordinal}`,
+        controller: controllerOf('db', 'StatefulSet'),
+        verdict,
+        ...more,
+      });
+    const run = await scene(t, {});
     const waits = (count: number): Promise<void> =>
       until(() => run.count('skipped'), { 'owner-turn': count });
     return { ...run, podOf, waits };
   }
-  const db = controllerOf('db', 'StatefulSet');
-  const set = (podManagementPolicy: string, uid = db.uid): [number, object] => [
-    200,
-    { metadata: { uid }, spec: { podManagementPolicy } },
-  ];
-  const ordered = set('OrderedReady');
 
-  for (const [what, read] of [
-    ['one after another', ordered],
-    ['in an order that may not be read', [403, status(403, 'Forbidden', 'no')]],
-    ['in an unknown order: another StatefulSet has its name', set('Parallel', 'another')],
-  ] as const) {
-    test(`that makes its pods ${what}: it waits for each lower ordinal that has not passed`, async (t) => {
-      const verdicts = ['passed', 'waiting', 'failed'] as const;
-      const { put, gone, podOf, asked, waits } = await statefulSet(t, [...read], [...verdicts]);
-      await waits(1);
-      put(podOf(1, 'failed'));
-      await until(async () => asked(), ['DELETE db-1']);
-      gone('uid-db-1');
-      put(podOf(2, 'failed'));
-      await someTime();
-      assert.deepEqual(asked(), ['DELETE db-1']);
-      put(podOf(1, 'waiting', { uid: 'new-1' }));
-      put(podOf(1, 'passed', { uid: 'new-1' }));
-      await until(async () => asked(), ['DELETE db-1', 'DELETE db-2']);
-    });
-  }
+  test('waits for each lower ordinal that failed, whatever their order in the list', async (t) => {
+    const { put, gone, podOf, asked, waits } = await statefulSet(t);
+    put(podOf(10, 'failed'), podOf(1, 'failed'), podOf(2, 'failed'));
+    await waits(2);
+    assert.deepEqual(asked(), ['DELETE db-1']);
+    gone('uid-db-1');
+    put(podOf(1, 'waiting', { uid: 'new-1' }));
+    put(podOf(1, 'passed', { uid: 'new-1' }));
+    await until(async () => asked(), ['DELETE db-1', 'DELETE db-2']);
+    gone('uid-db-2');
+    await until(async () => asked(), ['DELETE db-1', 'DELETE db-2', 'DELETE db-10']);
+  });
 
   test('waits for a lower pod that is not ready, because its controller waits for it too', async (t) => {
-    const { put, podOf, asked, waits } = await statefulSet(t, [...ordered], ['passed', 'failed']);
-    await until(async () => asked(), ['DELETE db-1']);
     const unready = { run: 1, at: Date.now(), shownBy: '7', patience: 10_000 };
+    const { put, podOf, asked, waits } = await statefulSet(t);
     put(podOf(0, 'passed', { unready }), podOf(2, 'failed'));
     await waits(1);
-    assert.deepEqual(asked(), ['DELETE db-1']);
+    put(podOf(0, 'passed'));
+    await until(async () => asked(), ['DELETE db-2']);
+  });
+
+  test('waits a minute for the verdict of a lower pod, and no longer', async (t) => {
+    const { put, podOf, asked, waits } = await statefulSet(t);
+    put(podOf(0, 'waiting', { at: Date.now() }), podOf(1, 'failed'));
+    await waits(1);
+    put(podOf(0, 'waiting', { at: Date.now() - 59_500 }));
+    await someTime();
+    assert.deepEqual(asked(), []);
+    await until(async () => asked(), ['DELETE db-1']);
   });
 
   test('does not wait for a lower pod that runs in warn mode', async (t) => {
-    const { put, podOf, asked, waits } = await statefulSet(t, [...ordered], ['waiting', 'failed']);
-    await waits(1);
-    put(podOf(0, 'not-possible', { warned: true }));
+    const { put, podOf, asked } = await statefulSet(t);
+    put(podOf(0, 'failed', { warned: true }), podOf(1, 'failed'));
     await until(async () => asked(), ['DELETE db-1']);
-  });
-
-  test('does not wait for a higher pod that was deleted, which is created later', async (t) => {
-    const { put, podOf, asked } = await statefulSet(t, ordered, ['passed', 'failed', 'passed']);
-    await until(async () => asked(), ['DELETE db-1']);
-    put(podOf(2, 'failed'), podOf(0, 'failed'));
-    await until(async () => asked(), ['DELETE db-1', 'DELETE db-0']);
-  });
-
-  test('of a set without an order waits for none, and all follow the first success', async (t) => {
-    const verdicts = ['waiting', 'failed', 'failed', 'failed'] as const;
-    const { put, podOf, asked, waits } = await statefulSet(t, set('Parallel'), [...verdicts]);
-    await waits(2);
-    const [first = ''] = asked();
-    put(podOf(4, 'waiting', { uid: 'new' }));
-    put(podOf(4, 'passed', { uid: 'new' }));
-    await until(async () => asked().toSorted(), ['DELETE db-1', 'DELETE db-2', 'DELETE db-3']);
-    assert.match(first, /^DELETE db-[123]$/);
   });
 
   test('is evaluated once, and not for each other pod, even if repair cannot help the first ones', async (t) => {
@@ -476,7 +453,7 @@ suite('a failed pod of a StatefulSet', () => {
         yield pod;
       }
     });
-    const { put, podOf, count } = await statefulSet(t, ordered, []);
+    const { put, podOf, count } = await statefulSet(t);
     const half = 100;
     put(
       ...Array.from({ length: 2 * half }, (_, ordinal) =>
