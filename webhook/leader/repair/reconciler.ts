@@ -5,7 +5,7 @@ import { isLost, type PodEvidence } from '../../core/facts/pod-evidence.ts';
 import type { EvidenceChange } from '../../core/networks/evidence.ts';
 import type { LeaderDeps, Result, Work } from '../controller.ts';
 import type { RepairMetrics, RepairState } from '../metrics.ts';
-import { deletePod, deleteReleased } from '../pod-requests.ts';
+import { deletePod } from '../pod-requests.ts';
 import { decide, type Recreation, type Skipped, skipReasons } from './decide.ts';
 import { RepairMemory } from './memory.ts';
 import { type KnownCluster, networkOn, type OtherNodes, otherNodes } from './networks.ts';
@@ -91,11 +91,14 @@ export function repairer(
     if (error !== undefined) await failed(pod, error);
   }
 
-  /** Deletes a pod that this leader or an earlier one has released from its Job. */
+  /**
+   * Deletes a pod that this leader or an earlier one has released from its Job, even if its proof has passed since: the
+   * Job no longer counts the pod, and creates another.
+   */
   async function finish(pod: PodEvidence): Promise<Result> {
     if (state !== 'recreate' || pod.leaving) return undefined;
     if (!memory.mayFinish(pod, policy().repair, performance.now())) return undefined;
-    const { result, ...more } = await deleteReleased(client, pod);
+    const { result, ...more } = await deletePod(client, { pod, how: 'delete' });
     if (result !== 'made') metrics.recreations.inc({ result });
     if ('error' in more) return failed(pod, more.error);
     return result === 'conflict' ? 'back-off' : undefined;
@@ -108,9 +111,8 @@ export function repairer(
   }
 
   /** @returns the keys of changed pods and, for each pod that has just passed, of all pods of its controller */
-  function observe(changes: readonly EvidenceChange[]): string[] {
-    sets.reset();
-    return changes.flatMap((change) => {
+  const observe = (changes: readonly EvidenceChange[]): string[] =>
+    changes.flatMap((change) => {
       const outcome = memory.observe(change, performance.now());
       if (outcome !== undefined) metrics.outcomes.inc({ outcome });
       const { before, now } = change;
@@ -121,7 +123,6 @@ export function repairer(
       const hasPassed = now?.verdict === 'passed' && before?.verdict !== 'passed';
       return [...keysOf(now ? [now] : []), ...keysOf(hasPassed ? evidence.ownedBy(now.owner) : [])];
     });
-  }
 
   return {
     subscribe: (add) => evidence.subscribe((changes) => add(observe(changes))),

@@ -21,7 +21,7 @@ export function statefulSets(evidence: Pick<EvidenceView, 'ownedBy'>) {
       );
       return ordinalOf(pod) > least;
     },
-    /** Must be called when a pod has changed, and periodically, because pods without a verdict delay others briefly. */
+    /** Must be called periodically, because the answers are remembered until then. */
     reset: (): void => lowest.clear(),
   };
 }

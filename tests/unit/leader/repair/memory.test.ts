@@ -281,11 +281,13 @@ suite('the breaker', () => {
 
   /** A leader whose repair has stopped, because replacements failed for ten controllers in three namespaces. */
   function stopped(): Leader {
-    const leader = new Leader();
+    const leader = new Leader(...web(1, 'old', { node: 'n2' }));
+    leader.look();
+    leader.comes({ name: 'old-again', controller: controllerOf('old'), verdict: 'passed' });
     failAgain(leader, 'one', 5);
-    failAgain(leader, 'two', 4);
+    failAgain(leader, 'two', 3);
     assert.ok(!leader.memory.isStopped(leader.now));
-    failAgain(leader, 'three', 1);
+    failAgain(leader, 'three', 2);
     assert.equal(leader.look(), 'breaker');
     return leader;
   }
