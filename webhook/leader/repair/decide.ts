@@ -28,8 +28,6 @@ export const skipTexts = {
     'it has ended, so only its controller can replace it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95 (and 255, with which a loss of power ends a pod)',
   unready: 'proof.continuous.onFailure of its profile is not recreate',
   'warn-mode': 'it was created while proof.mode was warn, and runs: recreate it',
-  'static-pod':
-    'it is a static pod, which only the kubelet can recreate: on the node, move its manifest out of the folder of static pods, and back',
   'no-controller': 'it has no controller that would recreate it: delete it and create it again',
   'unknown-controller':
     'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
@@ -113,7 +111,7 @@ function judge(
   const { controller, node } = pod;
   if (controller === undefined) return { reason: 'no-controller' };
   const how = howToRecreate(controller, facts.owners);
-  if (how === 'static-pod' || how === 'unknown-controller') return { reason: how };
+  if (how === undefined) return { reason: 'unknown-controller' };
   const networks = pod.profiles.map((profile) => facts.node(node, profile));
   const inState = (...states: NodeForProfile['state'][]): NodeForProfile | undefined =>
     networks.find(({ state }) => states.includes(state));
@@ -166,18 +164,16 @@ const known: ReadonlyMap<string, Recreation['how']> = new Map([
   ['batch/Job', 'release-and-delete'],
 ]);
 
-/** A pod whose controller is a Node is the mirror pod of a static pod, which only the kubelet can recreate. */
 function howToRecreate(
   { apiVersion, kind }: Controller,
   others: RepairSettings['owners'],
-): Recreation['how'] | 'static-pod' | 'unknown-controller' {
-  if (apiVersion === 'v1' && kind === 'Node') return 'static-pod';
+): Recreation['how'] | undefined {
   const [group] = apiVersion.split('/');
   const how = known.get(`${group}/${kind}`);
   const isOther = others.some(
     (other) => other.kind === kind && [apiVersion, `${group}/*`].includes(other.apiVersion),
   );
-  return how ?? (isOther ? 'delete' : 'unknown-controller');
+  return how ?? (isOther ? 'delete' : undefined);
 }
 
 export const isOf = ({ apiVersion, kind }: Controller, of: 'DaemonSet' | 'StatefulSet'): boolean =>
