@@ -13,9 +13,9 @@ export type Written =
 
 type Target = Pick<PodEvidence, 'namespace' | 'name' | 'uid' | 'version'>;
 
-/** The stored pod. A deletion with immediate effect returns a Status instead, which lacks this field. */
+/** The stored pod. A deletion with immediate effect returns a Status instead, which lacks these fields. */
 interface Stored {
-  metadata?: { resourceVersion?: string };
+  metadata?: { uid?: string; resourceVersion?: string };
 }
 
 /** The timeout of each request, in milliseconds. */
@@ -27,7 +27,7 @@ export const nominate = (
   { pod, node }: { pod: Target; node: string },
   signal: AbortSignal,
 ): Promise<Written> =>
-  written(patch(client, pod, '/status', {}, { status: { nominatedNodeName: node } }, signal));
+  written(client, pod, patch(client, pod, '/status', {}, { status: { nominatedNodeName: node } }, signal));
 
 /**
  * Deletes the pod with its own grace period, unless it has changed since the decision. A pod of a Job is only released:
@@ -37,11 +37,14 @@ export function deletePod(
   client: ApiClient,
   { pod, how }: Pick<Recreation, 'pod' | 'how'>,
 ): Promise<Written> {
-  if (how === 'delete') return written(remove(client, pod));
+  if (how === 'delete') return written(client, pod, remove(client, pod));
   const labels = Object.fromEntries(foreign.jobLabels.map((key) => [key, null]));
   const annotations = { [releasedAnnotation]: pod.controller?.name ?? '' };
-  return written(patch(client, pod, '', { labels, annotations }));
+  return written(client, pod, patch(client, pod, '', { labels, annotations }));
 }
+
+const read = (client: ApiClient, pod: Target): Promise<Stored> =>
+  client.request('GET', pathOf(pod), { timeout });
 
 const patch = (
   client: ApiClient,
@@ -68,13 +71,17 @@ const pathOf = ({ namespace, name }: Pick<Target, 'namespace' | 'name'>): string
   apiPath`/api/v1/namespaces/${namespace}/pods/${name}`;
 
 /** Waits for a request, and maps its answer or error to a result. Never throws. */
-async function written(request: Promise<Stored>): Promise<Written> {
+async function written(client: ApiClient, pod: Target, request: Promise<Stored>): Promise<Written> {
   try {
     const { metadata } = await request;
     return { result: 'made', version: metadata?.resourceVersion ?? '' };
   } catch (error) {
     const status = error instanceof ClusterError ? error.status : undefined;
     if (status === 404) return { result: 'gone' };
-    return status === 409 ? { result: 'conflict' } : { result: 'failed', error };
+    // 422 may come from our own policy, which runs before the API server compares versions: see if the pod has changed
+    const found = status === 422 ? await read(client, pod).catch(() => undefined) : undefined;
+    const isChanged =
+      found && (found.metadata?.uid !== pod.uid || found.metadata.resourceVersion !== pod.version);
+    return status === 409 || isChanged ? { result: 'conflict' } : { result: 'failed', error };
   }
 }

@@ -210,6 +210,24 @@ suite('a pod whose proof failed', { concurrency: true }, () => {
     assert.deepEqual([asked().length, await count('recreations_total')], [2, { conflict: 2 }]);
   });
 
+  for (const [version, result] of [
+    ['9', 'conflict'],
+    ['7', 'failed'],
+  ] as const) {
+    test(`refused by a policy while it is at version ${version}, and not deleted: ${result}`, async (t) => {
+      const refused = status(422, 'Invalid', 'cni-gate may delete only a pod whose proof failed');
+      const { count } = await scene(t, {
+        pods: [failed('web')],
+        answer: ({ method, path }, response) =>
+          path.startsWith(pods) &&
+          (method === 'DELETE'
+            ? json(response, 422, refused)
+            : json(response, 200, { metadata: { uid: 'web', resourceVersion: version } })),
+      });
+      await until(async () => Object.keys(await count('recreations_total')), [result]);
+    });
+  }
+
   for (const [what, options, more] of [
     ['by a replica that does not lead', { leads: false }, {}],
     ['with mode off', { mode: 'off' }, {}],
