@@ -27,53 +27,25 @@ export const gateBy =
         .map((profile) => networkStatus(profile, node, facts, now, asking)),
     );
 
-export interface PodToPlace extends Required {
-  profiles: readonly string[];
-  requests: Amounts;
-}
-
-/** The filters in the order of {@link filterNode}, each with the text about a node that does not pass it. */
-const filters = {
-  notReady: (profiles: string) => `not ready for ${profiles}`,
-  taints: () => 'with a taint that the pod does not tolerate',
-  selector: () => 'outside the node selector or the node affinity',
-  tooSmall: () => 'too small',
-  zone: () => 'in another zone than the volumes',
-  full: () => 'without free capacity',
-};
-
-export type FilterReason = keyof typeof filters;
-
 /** The taint of a cordoned node, as in the scheduler's plugin NodeUnschedulable. */
 const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 /**
- * Returns the first filter that rejects a node. Free capacity, which depends on the node's pods, is not checked here.
+ * Whether a node can take a pod, apart from its network and from its free capacity, which depends on the node's pods.
  * @param zone the zone in which the pod's volumes can be used; undefined for any zone
  */
-export function filterNode(
-  { profiles, constraints, tolerations, requests }: PodToPlace,
+export function canTake(
   node: NodeFacts,
-  gate: Gate,
+  { constraints, tolerations }: Required,
+  requests: Amounts,
   zone: string | undefined,
-): FilterReason | undefined {
-  if (gate(profiles, node.name).kind === 'blocked') return 'notReady';
-  if (!toleratesAll(tolerations, node.unschedulable ? [...node.taints, cordon] : node.taints))
-    return 'taints';
-  if (!matchesNode(constraints, node)) return 'selector';
-  if (!fits(requests, node.allocatable)) return 'tooSmall';
-  return zone === undefined || node.labels[zoneLabel] === zone ? undefined : 'zone';
-}
-
-/** A message such as `3 nodes: 2 not ready for mesh, 1 too small`. */
-export function filterText(
-  counts: ReadonlyMap<FilterReason, number>,
-  { profiles }: Pick<PodToPlace, 'profiles'>,
-): string {
-  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
-  const parts = Object.entries(filters).flatMap(([reason, text]) => {
-    const count = counts.get(reason as FilterReason);
-    return count === undefined ? [] : `${count} ${text(profiles.join(', '))}`;
-  });
-  return `${total} ${total === 1 ? 'node' : 'nodes'}: ${parts.join(', ')}`;
+): boolean {
+  const taints = node.unschedulable ? [...node.taints, cordon] : node.taints;
+  const isInZone = zone === undefined || node.labels[zoneLabel] === zone;
+  return (
+    toleratesAll(tolerations, taints) &&
+    matchesNode(constraints, node) &&
+    fits(requests, node.allocatable) &&
+    isInZone
+  );
 }

@@ -15,7 +15,7 @@ type Target = Pick<PodEvidence, 'namespace' | 'name' | 'uid' | 'version'>;
 
 /** The stored pod. A deletion with immediate effect returns a Status instead, which lacks these fields. */
 interface Stored {
-  metadata?: { uid?: string; resourceVersion?: string; deletionTimestamp?: string | null };
+  metadata?: { uid?: string; resourceVersion?: string };
 }
 
 /** The timeout of each request, in milliseconds. */
@@ -31,7 +31,7 @@ export const nominate = (
 
 /**
  * Deletes the pod with its own grace period, unless it has changed since the decision. A pod of a Job is only released:
- * it loses the Job's labels, so the Job counts no failure, and {@link deleteReleased} deletes it later.
+ * it loses the Job's labels, so the Job counts no failure, and a second call deletes it.
  */
 export function deletePod(
   client: ApiClient,
@@ -42,20 +42,6 @@ export function deletePod(
   const annotations = { [releasedAnnotation]: pod.controller?.name ?? '' };
   return written(client, pod, patch(client, pod, '', { labels, annotations }));
 }
-
-/**
- * Deletes a released pod, even if its proof has passed since: its Job no longer counts the pod, and creates another.
- */
-export const deleteReleased = (client: ApiClient, pod: Target): Promise<Written> =>
-  written(
-    client,
-    pod,
-    read(client, pod).then((found) => {
-      const { uid, resourceVersion = '', deletionTimestamp } = found.metadata ?? {};
-      if (uid !== pod.uid || deletionTimestamp) return found;
-      return remove(client, { ...pod, version: resourceVersion });
-    }),
-  );
 
 const read = (client: ApiClient, pod: Target): Promise<Stored> =>
   client.request('GET', pathOf(pod), { timeout });

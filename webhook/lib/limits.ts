@@ -81,17 +81,15 @@ export const repairLimits = {
   /** The pause after a controller's replacement fails. It doubles with each further failure. */
   pause: 5000,
   longestPause: 600_000,
-  /** The longest wait of a controller's other pods for the verdict of a replacement. */
+  /** The longest wait of a controller's other pods for the verdict of a replacement; of lost pods: `longestPause`. */
   verdict: 60_000,
   /** Repair stops if the replacements of more than half of the controllers failed. */
   breaker: {
-    /** Repair stops only if at least this many controllers had outcomes within the period. */
+    /** Repair stops only if at least this many controllers had outcomes within the period, and then for as long. */
     least: 10,
     within: 300_000,
     /** At most this many failures of a namespace count, so that one namespace cannot stop the repair of others. */
     ofNamespace: 5,
-    /** The pause before the first pod is tried, and between two such pods. */
-    pause: 300_000,
   },
   /** Every 5 s, repair looks for suitable nodes for at most this many different requirements in each namespace. */
   kinds: 64,

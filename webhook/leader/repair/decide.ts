@@ -28,8 +28,6 @@ export const skipTexts = {
     'it has ended, so only its controller can replace it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95 (and 255, with which a loss of power ends a pod)',
   unready: 'proof.continuous.onFailure of its profile is not recreate',
   'warn-mode': 'it was created while proof.mode was warn, and runs: recreate it',
-  'static-pod':
-    'it is a static pod, which only the kubelet can recreate: on the node, move its manifest out of the folder of static pods, and back',
   'no-controller': 'it has no controller that would recreate it: delete it and create it again',
   'unknown-controller':
     'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
@@ -37,7 +35,7 @@ export const skipTexts = {
   'node-not-ready':
     'its node is not ready for it, and no other node is: look at the DaemonSet of its network',
   'under-way': 'cni-gate could not delete it, and tries again: see the log of the leader',
-  breaker: `recreated pods of most controllers failed again, so repair stops for five minutes, and then tries single pods: ${look}`,
+  breaker: `recreated pods of most controllers failed again, so repair stops for five minutes: ${look}`,
   'owner-pause': `pods of its controller that were recreated failed again, and the next one is recreated after a pause: ${look}, or delete the pod`,
   'owner-turn': `pods of its controller are recreated one at a time, or one before the others: if that takes long, ${look}`,
   'node-to-prove': `another pod is tested on its node first: if that takes long, ${look}`,
@@ -65,11 +63,8 @@ export interface RepairFacts {
   isWaiting(owner: string): boolean;
   /** Whether a node other than the pod's own is suitable and has a ready network. */
   elsewhere(pod: PodEvidence): boolean;
-  /**
-   * If the controller creates its pods in order, the lowest ordinal whose pod keeps it from creating later ones;
-   * otherwise undefined.
-   */
-  lowestOrdinal(pod: PodEvidence): number | undefined;
+  /** Whether a pod of the same StatefulSet must be recreated first. */
+  hasLower(pod: PodEvidence): boolean;
   /** Why the pod has to wait because of the leader's earlier deletions; undefined if it need not wait. */
   limit(pod: PodEvidence, eligible: Turn): Skipped | undefined;
 }
@@ -81,8 +76,6 @@ export interface Turn {
   proven: boolean;
   /** Whether the pod's network is lost: the pod served traffic before, and may do so again. */
   lost: boolean;
-  /** The pod's ordinal, if its controller creates pods in order; otherwise undefined. */
-  ordinal: number | undefined;
 }
 
 /** Whether the pod passed its proof and became unready later; otherwise its proof failed. */
@@ -98,12 +91,9 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
   const { proven = false, ...recreation } = eligible;
   const { moves = false } = recreation;
   const lost = isOfLost(pod);
-  if (lost && facts.isWaiting(pod.owner)) return { reason: 'owner-turn' };
-  const lowest = facts.lowestOrdinal(pod);
-  const ordinal = lowest === undefined ? undefined : ordinalOf(pod);
-  if (lowest !== undefined && ordinalOf(pod) > lowest) return { reason: 'owner-turn' };
+  if ((lost && facts.isWaiting(pod.owner)) || facts.hasLower(pod)) return { reason: 'owner-turn' };
   if (!moves && !proven && !mayProbe(pod, facts)) return { reason: 'node-to-prove' };
-  return facts.limit(pod, { moves, proven, lost, ordinal }) ?? { pod, ...recreation };
+  return facts.limit(pod, { moves, proven, lost }) ?? { pod, ...recreation };
 }
 
 /**
@@ -121,7 +111,7 @@ function judge(
   const { controller, node } = pod;
   if (controller === undefined) return { reason: 'no-controller' };
   const how = howToRecreate(controller, facts.owners);
-  if (how === 'static-pod' || how === 'unknown-controller') return { reason: how };
+  if (how === undefined) return { reason: 'unknown-controller' };
   const networks = pod.profiles.map((profile) => facts.node(node, profile));
   const inState = (...states: NodeForProfile['state'][]): NodeForProfile | undefined =>
     networks.find(({ state }) => states.includes(state));
@@ -174,25 +164,17 @@ const known: ReadonlyMap<string, Recreation['how']> = new Map([
   ['batch/Job', 'release-and-delete'],
 ]);
 
-/** A pod whose controller is a Node is the mirror pod of a static pod, which only the kubelet can recreate. */
 function howToRecreate(
   { apiVersion, kind }: Controller,
   others: RepairSettings['owners'],
-): Recreation['how'] | 'static-pod' | 'unknown-controller' {
-  if (apiVersion === 'v1' && kind === 'Node') return 'static-pod';
+): Recreation['how'] | undefined {
   const [group] = apiVersion.split('/');
   const how = known.get(`${group}/${kind}`);
   const isOther = others.some(
     (other) => other.kind === kind && [apiVersion, `${group}/*`].includes(other.apiVersion),
   );
-  return how ?? (isOther ? 'delete' : 'unknown-controller');
+  return how ?? (isOther ? 'delete' : undefined);
 }
 
 export const isOf = ({ apiVersion, kind }: Controller, of: 'DaemonSet' | 'StatefulSet'): boolean =>
   apiVersion.startsWith('apps/') && kind === of;
-
-/** The ordinal of a StatefulSet's pod, from the end of its name. */
-export function ordinalOf({ name }: { name: string }): number {
-  const digits = /-(\d{1,15})$/.exec(name)?.[1];
-  return digits === undefined ? 0 : Number(digits);
-}

@@ -4,8 +4,7 @@ import type { RepairSettings } from '../../core/profiles/types.ts';
 import { repairLimits } from '../../lib/limits.ts';
 import { getOrMake } from '../../lib/maps.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
-import { Breaker } from './breaker.ts';
-import { ordinalOf, type Skipped, type Turn } from './decide.ts';
+import type { Skipped, Turn } from './decide.ts';
 
 /** The verdict of a deleted pod's replacement. `unknown`: none in time, or it says nothing about the network. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
@@ -19,14 +18,12 @@ type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | '
 
 class Owner {
   readonly namespace: string;
-  /** Recreations without an outcome: the deleted pods' UIDs, the oldest first. */
-  readonly attempts = new Map<string, { at: number; ordinal: number }>();
+  /** Recreations without an outcome: the deleted pods' UIDs, the oldest first, and until when they wait for one. */
+  readonly attempts = new Map<string, number>();
   /** UIDs of pods that were created since the first recreation and have no verdict yet, however late it is. */
   readonly successors = new Set<string>();
   /** The last verdict of a replacement. After a success, all failed pods of the controller may be recreated. */
   last: { passed: boolean; at: number } | undefined;
-  /** The lost pod that was deleted last, until a replacement has a verdict: other lost pods may recover meanwhile. */
-  lost: { uid: string; at: number } | undefined;
   failures = 0;
   retryAt = Number.NEGATIVE_INFINITY;
 
@@ -35,13 +32,11 @@ class Owner {
   }
 
   /** Whether the pod may be recreated now. For each controller, one pod is tried before the others. */
-  hasTurn(uid: string, { proven, lost, ordinal }: Turn): boolean {
+  hasTurn(uid: string, { proven, lost }: Turn): boolean {
     // an earlier attempt to delete the same pod does not count
     const others = this.attempts.size - (this.attempts.has(uid) ? 1 : 0);
-    if (lost) return others === 0 && (this.lost === undefined || this.lost.uid === uid);
-    if (ordinal !== undefined)
-      return ![...this.attempts.values()].some((attempt) => attempt.ordinal < ordinal);
-    return others === 0 || this.last?.passed || (proven && this.failures === 0);
+    if (others === 0 || lost) return others === 0;
+    return this.last?.passed || (proven && this.failures === 0);
   }
 
   succeeded(now: number): void {
@@ -60,11 +55,7 @@ class Owner {
 
   isIdle(now: number): boolean {
     const counts = (this.last?.at ?? Number.NEGATIVE_INFINITY) + breaker.within;
-    return (
-      this.attempts.size === 0 &&
-      this.lost === undefined &&
-      now >= Math.max(counts, this.retryAt + longestPause)
-    );
+    return this.attempts.size === 0 && now >= Math.max(counts, this.retryAt + longestPause);
   }
 }
 
@@ -82,7 +73,8 @@ export class RepairMemory {
    */
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #owners = new Map<string, Owner>();
-  readonly #breaker = new Breaker();
+  /** Until when repair stops, and for which namespaces; any other may try one pod. */
+  #stop = { until: Number.NEGATIVE_INFINITY, namespaces: new Set<string>() };
   readonly #hasPassed: (owner: string) => boolean;
 
   /** @param hasPassed whether a pod of the owner has passed on any node */
@@ -92,7 +84,8 @@ export class RepairMemory {
 
   limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
     const owner = this.#owners.get(pod.owner) ?? newOwner;
-    if (!owner.last?.passed && !this.#breaker.allows(pod.namespace, now)) return { reason: 'breaker' };
+    const isStopped = this.isStopped(now) && this.#stop.namespaces.has(pod.namespace);
+    if (!owner.last?.passed && isStopped) return { reason: 'breaker' };
     // a pod whose replacement can go to another node must not wait: the gate keeps the replacement off this node only
     // for a limited time
     const mayMove = eligible.moves && owner.failures <= mostMoves;
@@ -106,7 +99,7 @@ export class RepairMemory {
   }
 
   isStopped(now: number): boolean {
-    return this.#breaker.isOpen(now);
+    return now < this.#stop.until;
   }
 
   /** Must be called before the deletion: the watch may report the replacement before the API server answers. */
@@ -114,9 +107,9 @@ export class RepairMemory {
     this.take(pod, budgets);
     const { namespace, uid } = pod;
     const owner = getOrMake(this.#owners, pod.owner, () => new Owner(namespace));
-    owner.attempts.set(uid, { at: now, ordinal: ordinalOf(pod) });
-    if (pod.unready !== undefined) owner.lost = { uid, at: now };
-    if (!owner.last?.passed) this.#breaker.tried(namespace, now);
+    // other lost pods may recover while a lost pod's replacement has no verdict, or finds no node
+    owner.attempts.set(uid, now + (pod.unready === undefined ? longest : longestPause));
+    if (!owner.last?.passed) this.#stop.namespaces.add(namespace);
   }
 
   /**
@@ -135,10 +128,8 @@ export class RepairMemory {
   }
 
   cancel({ owner, namespace, uid }: PodEvidence): void {
-    const known = this.#owners.get(owner);
-    known?.attempts.delete(uid);
-    if (known?.lost?.uid === uid) known.lost = undefined;
-    this.#breaker.cancelled(namespace);
+    this.#owners.get(owner)?.attempts.delete(uid);
+    this.#stop.namespaces.delete(namespace);
   }
 
   /** Must be called for every change of a pod. @returns the outcome, if the change ends a recreation */
@@ -148,11 +139,10 @@ export class RepairMemory {
     if (owner === undefined) return undefined;
     if (before === undefined) owner.successors.add(uid);
     if (pod?.verdict === 'waiting' || !owner.successors.delete(uid) || pod === undefined) return undefined;
-    owner.lost = undefined;
     const [attempt] = owner.attempts.keys();
     if (pod.verdict === 'passed') {
       owner.succeeded(now);
-      this.#breaker.close();
+      this.#stop.until = Number.NEGATIVE_INFINITY;
     }
     if (attempt === undefined) return undefined;
     owner.attempts.delete(attempt);
@@ -162,7 +152,8 @@ export class RepairMemory {
       owner.last = { passed: false, at: now };
       if (!this.isStopped(now) && this.#mostFailed(now)) {
         const withoutPass = [...this.#owners.values()].filter(({ last }) => !last?.passed);
-        this.#breaker.open(new Set(withoutPass.map(({ namespace }) => namespace)), now);
+        const namespaces = new Set(withoutPass.map(({ namespace }) => namespace));
+        this.#stop = { until: now + breaker.within, namespaces };
       }
     }
     return pod.verdict;
@@ -175,11 +166,9 @@ export class RepairMemory {
   sweep(now: number): number {
     let count = 0;
     for (const [key, owner] of this.#owners) {
-      const overdue = [...owner.attempts].filter(([, { at }]) => now - at >= longest);
+      const overdue = [...owner.attempts].filter(([, until]) => now >= until);
       for (const [uid] of overdue) owner.attempts.delete(uid);
       if (overdue.length > 0) owner.failed(now);
-      // there may never be a replacement, for instance because the controller was scaled down
-      if (owner.lost !== undefined && now - owner.lost.at >= longestPause) owner.lost = undefined;
       if (owner.isIdle(now)) this.#owners.delete(key);
       count += overdue.length;
     }

@@ -5,10 +5,10 @@ import { hasToBeProved, networkStatus } from '../../core/networks/network-status
 import type { Readiness } from '../../core/networks/readiness.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { placesOf } from '../../core/profiles/types.ts';
-import { zoneLabel } from '../../core/scheduling/constraints.ts';
+import { type Required, zoneLabel } from '../../core/scheduling/constraints.ts';
 import { repairLimits } from '../../lib/limits.ts';
 import { getOrMake } from '../../lib/maps.ts';
-import { filterNode, gateBy, type PodToPlace } from '../filters.ts';
+import { canTake, gateBy } from '../filters.ts';
 
 export interface NodeForProfile {
   /**
@@ -82,11 +82,11 @@ export function otherNodes(known: KnownCluster): OtherNodes {
   const gate = gateBy(known, now);
   /** Suitable nodes by namespace, then by requirements. Two are enough, because only one can be the pod's own node. */
   const found = new Map<string, Map<string, string[]>>();
-  const find = (pod: PodToPlace, zone: string | undefined): string[] => {
+  const find = (profiles: readonly string[], required: Required, zone: string | undefined): string[] => {
     const names: string[] = [];
     for (const node of readiness.nodes()) {
-      const takes = filterNode(pod, node, gate, zone) === undefined;
-      if (takes && gate(pod.profiles, node.name).kind !== 'try') names.push(node.name);
+      const isOpen = !['blocked', 'try'].includes(gate(profiles, node.name).kind);
+      if (isOpen && canTake(node, required, {}, zone)) names.push(node.name);
       if (names.length === 2) break;
     }
     return names;
@@ -97,7 +97,6 @@ export function otherNodes(known: KnownCluster): OtherNodes {
     const kind = `${required.kind} ${zone ?? ''}`;
     const kinds = getOrMake(found, namespace, () => new Map<string, string[]>());
     if (kinds.size >= repairLimits.kinds && !kinds.has(kind)) return false;
-    const pod = { ...required, profiles, requests: {} };
-    return getOrMake(kinds, kind, () => find(pod, zone)).some((name) => name !== node);
+    return getOrMake(kinds, kind, () => find(profiles, required, zone)).some((name) => name !== node);
   };
 }

@@ -5,7 +5,7 @@ import { isLost, type PodEvidence } from '../../core/facts/pod-evidence.ts';
 import type { EvidenceChange } from '../../core/networks/evidence.ts';
 import type { LeaderDeps, Result, Work } from '../controller.ts';
 import type { RepairMetrics, RepairState } from '../metrics.ts';
-import { deletePod, deleteReleased } from '../pod-requests.ts';
+import { deletePod } from '../pod-requests.ts';
 import { decide, type Recreation, type Skipped, skipReasons } from './decide.ts';
 import { RepairMemory } from './memory.ts';
 import { type KnownCluster, networkOn, type OtherNodes, otherNodes } from './networks.ts';
@@ -23,7 +23,7 @@ export function repairer(
 ): Work {
   const { view, policy, leader, metrics } = options;
   const { evidence } = view;
-  const sets = statefulSets(client, evidence);
+  const sets = statefulSets(evidence);
   let state: RepairState | undefined;
   let memory = new RepairMemory(evidence.hasPassed);
   let reports = reporter(client, options);
@@ -56,7 +56,7 @@ export function repairer(
       recreatesLost: (profiles) => policy().recreatesLost(profiles),
       isWaiting: (owner) => [...evidence.ownedBy(owner)].some(({ verdict }) => verdict === 'waiting'),
       elsewhere: others.isOpenTo,
-      lowestOrdinal: sets.lowest,
+      hasLower: sets.hasLower,
       limit: (failed, turn) => memory.limit(failed, turn, repair, now),
     });
   }
@@ -91,11 +91,14 @@ export function repairer(
     if (error !== undefined) await failed(pod, error);
   }
 
-  /** Deletes a pod that this leader or an earlier one has released from its Job. */
+  /**
+   * Deletes a pod that this leader or an earlier one has released from its Job, even if its proof has passed since: the
+   * Job no longer counts the pod, and creates another.
+   */
   async function finish(pod: PodEvidence): Promise<Result> {
     if (state !== 'recreate' || pod.leaving) return undefined;
     if (!memory.mayFinish(pod, policy().repair, performance.now())) return undefined;
-    const { result, ...more } = await deleteReleased(client, pod);
+    const { result, ...more } = await deletePod(client, { pod, how: 'delete' });
     if (result !== 'made') metrics.recreations.inc({ result });
     if ('error' in more) return failed(pod, more.error);
     return result === 'conflict' ? 'back-off' : undefined;
@@ -113,7 +116,6 @@ export function repairer(
       const outcome = memory.observe(change, performance.now());
       if (outcome !== undefined) metrics.outcomes.inc({ outcome });
       const { before, now } = change;
-      for (const owner of new Set([before?.owner, now?.owner])) if (owner) sets.changed(owner);
       if (before !== undefined && !(now && mayBeBroken(now))) {
         reports.forget(before.uid);
         done.delete(before.uid);
@@ -135,6 +137,7 @@ export function repairer(
         reports = reporter(client, options);
         done = new Set();
       }
+      sets.reset();
       const now = performance.now();
       metrics.outcomes.inc({ outcome: 'unknown' }, memory.sweep(now));
       for (const reason of skipReasons) metrics.skipped.set({ reason }, 0);
@@ -146,8 +149,6 @@ export function repairer(
     /** Throws a ClusterError if the API server does not answer. */
     reconcile: async (key) => {
       const uid = key.slice(key.indexOf('/') + 1);
-      const known = evidence.pod(uid);
-      if (known !== undefined && isActive()) await sets.read(known);
       const pod = evidence.pod(uid);
       if (pod === undefined || !isActive()) return undefined;
       if (pod.releasedFrom !== undefined) return finish(pod);

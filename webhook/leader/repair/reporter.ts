@@ -26,8 +26,7 @@ export function reporter(client: ApiClient, { events, log }: Pick<LeaderDeps<unk
   /** Adds the event to the pod, and to its workload, because the workload outlives the pod. */
   const add = async (event: Event, { controller, namespace }: PodEvidence): Promise<void> => {
     if (!events.add(event)) return;
-    // a static pod's controller is its Node, which has no namespace for events
-    if (controller === undefined || controller.kind === 'Node') return;
+    if (controller === undefined) return;
     events.add(onWorkload(await workloadOf(client, namespace, controller), event, Date.now()));
   };
 
@@ -112,10 +111,7 @@ const onWorkload = ({ apiVersion, kind, name, uid }: Controller, event: Event, n
 
 /** Whether the reason is reported immediately: it lasts for minutes, or as long as the pod. */
 const isReportedAtOnce = (reason: SkipReason): boolean =>
-  ['ended', 'warn-mode', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
-
-/** Reasons to wait that alternate, so they share one event. */
-const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);
+  ['ended', 'warn-mode', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
 
 function skippedPodEvent(pod: PodEvidence, { reason, why = '' }: Skipped): Event {
   const more = why === '' ? '' : ` (${why})`;
@@ -125,7 +121,7 @@ function skippedPodEvent(pod: PodEvidence, { reason, why = '' }: Skipped): Event
     type: 'Warning',
     reason: eventReasons.notRecreated,
     action: reason === 'breaker' ? eventActions.stop : eventActions.leave,
-    occasion: turns.has(reason) ? 'turn' : reason,
+    occasion: reason,
     node: pod.node,
     note: fitNote(
       `${faultOf(pod)}, and the pod is not recreated: ${skipTexts[reason]}${more}`,

@@ -1,57 +1,42 @@
-import { apiPath } from '../../cluster/api-path.ts';
-import type { ApiClient } from '../../cluster/client.ts';
-import { ClusterError } from '../../cluster/errors.ts';
-import type { Controller, PodEvidence } from '../../core/facts/pod-evidence.ts';
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import type { EvidenceView } from '../../core/networks/evidence.ts';
+import { repairLimits } from '../../lib/limits.ts';
 import { getOrMake } from '../../lib/maps.ts';
-import { isOf, ordinalOf } from './decide.ts';
-
-interface StatefulSet {
-  metadata: { uid: string };
-  spec: { podManagementPolicy?: string };
-}
+import { isOf } from './decide.ts';
 
 /**
- * Finds StatefulSets that create their pods in order: with the default `podManagementPolicy: OrderedReady`, they create
- * no pod while a pod with a lower ordinal is not ready.
+ * Finds the pods of StatefulSets that wait for others: by default, a StatefulSet creates no pod while a pod with a lower
+ * ordinal is not ready.
  */
-export function statefulSets(client: ApiClient, evidence: Pick<EvidenceView, 'ownedBy'>) {
-  /** Whether a StatefulSet with a failed pod creates its pods in order; by {@link PodEvidence.owner}. */
-  const ordered = new Map<string, boolean>();
+export function statefulSets(evidence: Pick<EvidenceView, 'ownedBy'>) {
+  /** The lowest ordinal of a pod that others wait for; by {@link PodEvidence.owner}. */
   const lowest = new Map<string, number>();
   return {
-    /** Reads the StatefulSet of a failed pod once. Throws a ClusterError if the API server does not answer. */
-    read: async ({ owner, namespace, controller }: PodEvidence): Promise<void> => {
-      if (controller === undefined || !isOf(controller, 'StatefulSet') || ordered.has(owner)) return;
-      ordered.set(owner, await isOrdered(client, namespace, controller));
+    /** Whether the pod waits for a pod of the same StatefulSet with a lower ordinal. */
+    hasLower: (pod: PodEvidence): boolean => {
+      const { owner, controller } = pod;
+      if (controller === undefined || !isOf(controller, 'StatefulSet')) return false;
+      const least = getOrMake(lowest, owner, () =>
+        Math.min(...[...evidence.ownedBy(owner)].filter(delaysOthers).map(ordinalOf)),
+      );
+      return ordinalOf(pod) > least;
     },
-    /**
-     * The lowest ordinal whose pod keeps the StatefulSet from creating later pods: its proof has not passed (unless in
-     * warn mode), or it is unready; undefined if pods are not created in order.
-     */
-    lowest: ({ owner }: PodEvidence): number | undefined => {
-      if (ordered.get(owner) !== true) return undefined;
-      return getOrMake(lowest, owner, () => {
-        const waiting = ({ verdict, warned, unready }: PodEvidence): boolean =>
-          (verdict !== 'passed' && !warned) || unready !== undefined;
-        return Math.min(...[...evidence.ownedBy(owner)].filter(waiting).map(ordinalOf));
-      });
-    },
-    changed: (owner: string): void => {
-      lowest.delete(owner);
-      if (evidence.ownedBy(owner).next().done) ordered.delete(owner);
-    },
+    /** Must be called periodically, because the answers are remembered until then. */
+    reset: (): void => lowest.clear(),
   };
 }
 
-/** A StatefulSet that is missing, forbidden (403) or has another UID counts as ordered; other errors are thrown. */
-async function isOrdered(client: ApiClient, namespace: string, { name, uid }: Controller): Promise<boolean> {
-  const path = apiPath`/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}`;
-  try {
-    const found = await client.get<StatefulSet>(path, { timeout: 5000 });
-    return found?.metadata.uid !== uid || found.spec.podManagementPolicy !== 'Parallel';
-  } catch (error) {
-    if (error instanceof ClusterError && error.status === 403) return true;
-    throw error;
-  }
+/**
+ * Whether the pod is failed or unready, or will soon have a verdict. A pod that failed in warn mode runs, and one that
+ * gets no verdict must not delay the others forever: the StatefulSet may create its pods in parallel.
+ */
+function delaysOthers({ verdict, warned, unready, at }: PodEvidence): boolean {
+  const isNew = verdict === 'waiting' && at !== undefined && Date.now() - at < repairLimits.verdict;
+  return isNew || (verdict === 'failed' && !warned) || unready !== undefined;
+}
+
+/** The ordinal of a StatefulSet's pod, from the end of its name. */
+function ordinalOf({ name }: { name: string }): number {
+  const digits = /-(\d{1,15})$/.exec(name)?.[1];
+  return digits === undefined ? 0 : Number(digits);
 }

@@ -9,7 +9,7 @@ import {
   type RequestingSpec,
   subtract,
 } from '../../core/scheduling/requests.ts';
-import { listItems, placedPods, trustedObjectBytes } from '../../lib/limits.ts';
+import { placedPods, trustedObjectBytes } from '../../lib/limits.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { PendingIndex } from './pending-index.ts';
 
@@ -74,17 +74,11 @@ async function requestsOn(client: ApiClient, node: string, signal: AbortSignal) 
     const options = { layout: 'list', maxObject: trustedObjectBytes, query, maxBytes, signal } as const;
     const list = await client.stream('/api/v1/pods', options);
     for await (const { text, isCut } of list)
-      amounts.push(isCut ? { pods: 1 } : requestsOf(JSON.parse(text) as { spec: RequestingSpec }));
+      amounts.push(isCut ? { pods: 1 } : podRequests((JSON.parse(text) as { spec: RequestingSpec }).spec));
     return { taken: addAll(amounts), bytes: list.bytes() };
   } catch (error) {
     if (!(error instanceof Error && error.cause instanceof TooLarge)) throw error;
     // the list is larger than the limit, so the node counts as full
     return { taken: { pods: Number.POSITIVE_INFINITY }, bytes: maxBytes };
   }
-}
-
-/** The requests of a pod, cut off at a maximum number of resources. */
-function requestsOf({ spec }: { spec: RequestingSpec }): Amounts {
-  const { pods = 1, ...others } = podRequests(spec);
-  return { pods, ...Object.fromEntries(Object.entries(others).slice(0, listItems)) };
 }

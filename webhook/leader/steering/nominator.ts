@@ -30,9 +30,6 @@ const quiet = 10_000;
 /** Slots of the event queue that are kept free for other events. */
 const reservedEvents = 100;
 
-/** How often, in milliseconds, the API server's version is read, because the API server may be upgraded. */
-const askAgain = 600_000;
-
 type RefusedPod = PendingPod & { refused: string };
 
 /** Nominates nodes for refused pods. Pods with the same key have the same owner, profiles and requirements. */
@@ -42,19 +39,15 @@ export function nominator(client: ApiClient, options: Options): Work {
   const reserve = capacity(client, pods);
   const nominations = new Nominations();
   let state: SteerState | undefined;
-  /** Whether the API server is new enough; `until` is in milliseconds of a monotonic clock. */
-  let version: { isEnough: boolean; until: number } | undefined;
+  /** Whether the API server is new enough. An older one may be upgraded, so it is asked again. */
+  let isNewEnough = false;
 
   async function stateNow(signal: AbortSignal): Promise<SteerState> {
     if (policy().steer.mode === 'off') return 'off';
     if (leader === undefined) return 'no-namespace';
     if (!leader.leads) return 'standby';
-    const now = performance.now();
-    if (version === undefined || now >= version.until) {
-      const read = await client.request<ApiVersion>('GET', '/version', { signal });
-      version = { isEnough: usesNominations(read), until: now + askAgain };
-    }
-    return version.isEnough ? 'steering' : 'api-server-too-old';
+    isNewEnough ||= usesNominations(await client.request<ApiVersion>('GET', '/version', { signal }));
+    return isNewEnough ? 'steering' : 'api-server-too-old';
   }
 
   /** Adds an event that explains a held pod. @param after milliseconds that the pod must have been held */

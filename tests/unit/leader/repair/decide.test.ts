@@ -27,7 +27,7 @@ suite('which pods', () => {
     [{ ended: true }, 'ended'],
     [{ warned: true }, 'warn-mode'],
     [{ controller: undefined }, 'no-controller'],
-    [{ controller: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n' } }, 'static-pod'],
+    [{ controller: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n' } }, 'unknown-controller'],
     [{ controller: { ...controllerOf('a'), apiVersion: 'v1' } }, 'unknown-controller'],
     [
       { controller: { ...controllerOf('a', 'ReplicationController'), apiVersion: 'apps/v1' } },
@@ -280,7 +280,9 @@ suite('the network of a node', () => {
   });
 
   test('is unproved if a proof is required and none has passed', () => {
-    assert.equal(networks([], {}, { evidence: 'proof' }).on('n1').state, 'try');
+    const unproved = networks([], {}, { evidence: 'proof' });
+    assert.equal(unproved.on('n1').state, 'try');
+    assert.equal(elsewhere(unproved.others(), {}), false, 'n2 is unproved too');
     const { on } = networks([{ verdict: 'waiting', at: (now - start) / second }], {}, { evidence: 'proof' });
     assert.equal(on('n1').state, 'unproved', 'another pod proves it now');
   });

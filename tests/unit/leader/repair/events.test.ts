@@ -86,15 +86,6 @@ suite('an event about a pod that is left alone', () => {
     assert.ok(await skipped('owner-pause', 46_000));
   });
 
-  test('is written once for all reasons for which the pod waits its turn', async (t) => {
-    const { skipped } = await reporting(t);
-    const notes = [];
-    for (const reason of ['owner-turn', 'under-way', 'node-to-prove', 'budget'] as const) {
-      notes.push(await skipped(reason, 60_000 * notes.length));
-    }
-    assert.equal(notes.filter((note) => note !== undefined).length, 1);
-  });
-
   test('causes one request about the workload, however long it is true', async (t) => {
     const { skipped, asked } = await reporting(t);
     for (const at of [0, 2000, 4000]) await skipped('breaker', at, { controller: controllerOf('web') });

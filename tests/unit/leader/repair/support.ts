@@ -63,6 +63,6 @@ export const factsWith = (
   recreatesLost: () => true,
   isWaiting: () => false,
   elsewhere: () => elsewhere,
-  lowestOrdinal: () => undefined,
+  hasLower: () => false,
   limit: () => limit,
 });

@@ -49,6 +49,22 @@ suite('the comparison with 10,000 nodes', () => {
 
 const { signal } = new AbortController();
 
+test('a node that is full for one pod is not asked about the next pod', async () => {
+  let asked = 0;
+  const place = nodeSearch({
+    readiness: { nodes: () => [node('n2')], node: () => undefined },
+    gate: () => ({ kind: 'ready' }),
+    pods: { nominatedFor: () => [] },
+    reserve: async () => {
+      asked += 1;
+      return false;
+    },
+    bucket: new TokenBucket(1, 1),
+  });
+  for (const name of ['a', 'b']) assert.ok(Object.hasOwn(Object(await place(waiting(name), signal)), 'why'));
+  assert.equal(asked, 1);
+});
+
 const pod = (uid: string, annotations: object = {}) => ({
   metadata: { uid, resourceVersion: '1', namespace: 'a', name: uid, annotations },
   spec: { containers: [{ resources: { requests: { cpu: '100m' } } }] },
