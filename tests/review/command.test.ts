@@ -117,6 +117,16 @@ suite('as a process', () => {
     );
   });
 
+  test('an empty standard input is an error beside a Namespace', (t) => {
+    const file = join(folderWith(t, { 'a.yaml': namespaceOf('shop', 'cilium') }), 'a.yaml');
+    const { status, stderr } = cniGate(['review', '-f', file, '-f', '-', '--strict'], { input: '' });
+    assert.equal(status, 2);
+    assert.equal(
+      stderr,
+      'cni-gate: stdin: error: there are no objects in the input (CNI_GATE_INPUT_UNREADABLE)\n',
+    );
+  });
+
   test('a closed output pipe is not an error, a full disk is one', () => {
     const input = Array.from({ length: 200 }, (_, index) => pod(`pod-${index}`)).join('---\n');
     const reviewed = (rest: string) => {

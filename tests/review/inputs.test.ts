@@ -62,10 +62,18 @@ test('binary files are an error', async (t) => {
   assert.deepEqual(reported, ['injected profile-applies Pod shop/a']);
 });
 
-test('an empty input is an error', async (t) => {
-  for (const text of ['', '# only this\n---\n---\n', 'null\n']) {
-    const { faults } = await reviewText(t, text);
-    assert.deepEqual(faults, ['undefined: there are no objects in the input'], JSON.stringify(text));
+test('an empty input is an error, also beside others; in a folder or a glob, an empty file is not', async (t) => {
+  const empty = 'there are no objects in the input';
+  for (const text of ['', '# only this\n---\n---\n', 'null\n', 'kind: List\napiVersion: v1\nitems: []\n']) {
+    const folder = folderWith(t, { 'in/empty.yaml': text, 'in/b.yaml': pod('b'), 'only/empty.yaml': text });
+    const faults = async (...names: string[]): Promise<string[]> =>
+      (await asked(names.map((name) => `${folder}/${name}`))).report.faults.map(
+        ({ file, message }) => `${relative(folder, file)}: ${message}`,
+      );
+    assert.deepEqual(await faults('only'), [`only: ${empty}`], JSON.stringify(text));
+    assert.deepEqual(await faults('in/b.yaml', 'in/empty.yaml'), [`in/empty.yaml: ${empty}`]);
+    assert.deepEqual(await faults('in'), []);
+    assert.deepEqual(await faults('in/*'), []);
   }
 });
 

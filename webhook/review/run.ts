@@ -1,11 +1,11 @@
 import { coverageFindings } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
 import { mostInput, readStream } from './input/documents.ts';
-import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
+import { expandInputs, readInput, standardInput } from './input/files.ts';
 import { manifestReader } from './input/manifest-reader.ts';
 import { type JudgeOptions, judgeFor } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
-import type { Report, Reviewed } from './model.ts';
+import type { Fault, Report, Reviewed } from './model.ts';
 
 /** What to review, and how. */
 export interface ReviewOptions extends JudgeOptions {
@@ -43,6 +43,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }
 
+/** Reads all input. What is named itself must have objects; an empty file in a folder is usual. */
 async function readAll(names: readonly string[], reader: ReturnType<typeof manifestReader>): Promise<void> {
   let left = mostInput();
   for (const found of expandInputs(names)) {
@@ -52,17 +53,20 @@ async function readAll(names: readonly string[], reader: ReturnType<typeof manif
       continue;
     }
     left -= input.text.length;
+    const before = reader.found();
     for (const document of readStream(input.file, input.text)) {
       if (reader.isFull()) break;
       reader.take(document);
     }
+    // usually an empty pipe, because the command before it failed
+    if (reader.found() === before && names.includes(String(found)))
+      reader.faults.push(emptyInput(input.file));
   }
-  // usually an empty pipe, because the command before it failed
-  const nothing = reader.workloads.length + reader.namespaces.size + reader.otherObjects.size === 0;
-  if (nothing && reader.faults.length === 0) {
-    const [only = standardInput, ...others] = names;
-    const file = others.length === 0 && only !== standardInput ? only : standardInputName;
-    const message = 'there are no objects in the input';
-    reader.faults.push({ code: 'CNI_GATE_INPUT_UNREADABLE', message, file });
-  }
+  if (reader.found() === 0) reader.faults.push(emptyInput(names[0] ?? standardInput));
 }
+
+const emptyInput = (file: string): Fault => ({
+  code: 'CNI_GATE_INPUT_UNREADABLE',
+  message: 'there are no objects in the input',
+  file,
+});

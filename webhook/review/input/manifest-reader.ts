@@ -36,6 +36,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
   const namespaces = new Map<string, NamespaceObject>();
   const otherObjects = new Map<string, number>();
   let counted = 0;
+  let objects = 0;
 
   function count(): void {
     counted += 1;
@@ -73,6 +74,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
   }
 
   function readSingle(value: unknown, position: Position): void {
+    objects += 1;
     if (!isObject(value)) throw wrong(`expected a Kubernetes object, got ${describe(value)}`);
     const { kind, apiVersion } = value;
     const group = groupOf(String(apiVersion));
@@ -134,6 +136,8 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
 
   return {
     ...{ documents, workloads, faults, findings, unknownObjects, namespaces, otherObjects, take },
+    /** The number of objects and faults so far. */
+    found: (): number => objects + faults.length,
     /** Whether the limit of documents, objects and workloads is exceeded, which has been reported as a fault. */
     isFull: (): boolean => counted > mostObjects,
   };
