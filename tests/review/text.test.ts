@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { junitOutput } from '../../webhook/review/output/junit.ts';
 import { labelled, namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
-test('the text output: a header, a unified diff with the lines of the file, and totals', async (t) => {
+test('the text output: a header, a unified diff of the object, and totals', async (t) => {
   const reviewed = await reviewFiles(
     t,
     { 'a.yaml': `# one\n---\n# two\n${pod('a')}` },
@@ -18,7 +18,7 @@ test('the text output: a header, a unified diff with the lines of the file, and 
     'injected Pod shop/a (a.yaml:4): cilium',
     '--- a.yaml',
     '+++ a.yaml as admitted',
-    '@@ -6,7 +6,41 @@',
+    '@@ -3,7 +3,41 @@',
     ' metadata:',
     '   name: a',
     '   namespace: shop',
@@ -32,7 +32,7 @@ test('the diff of an object in a List, and of JSON', async (t) => {
   const object = pod('a').replace('image: app:1', 'image:   "app:1"  # by hand');
   const list = `kind: List\napiVersion: v1\nitems:\n- ${object.replaceAll(/\n(?=.)/g, '\n  ')}`;
   const inList = (await reviewText(t, list, { profile: 'cilium' })).text();
-  assert.match(inList, /^@@ -6,7 \+6,41 @@\n metadata:\n[^@]*\n {5}image: "app:1" # by hand\n/m);
+  assert.match(inList, /^@@ -3,7 \+3,41 @@\n metadata:\n[^@]*\n {7}image: app:1\n/m);
   const json = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: { containers: [] } });
   const inJson = (await reviewFiles(t, { 'a.json': json }, { profile: 'cilium' })).text();
   assert.match(inJson, /^\+ {8}"name": "cni-gate-validator",$/m);

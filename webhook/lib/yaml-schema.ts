@@ -26,8 +26,7 @@ const number = (name: 'int' | 'float', test: RegExp, resolve: ScalarTag['resolve
   test,
   identify: (value) => typeof value === 'number' && (name === 'float' || Number.isInteger(value)),
   resolve,
-  // writes values as they were read, so that 0644 does not become 420
-  stringify: ({ source, value }) => source ?? String(value),
+  stringify: ({ value }) => String(value),
 });
 
 /** Tags of YAML 1.1 whose values Kubernetes reads differently, or as strings. */

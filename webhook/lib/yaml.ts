@@ -1,8 +1,6 @@
 import {
   Composer,
-  Document,
-  isAlias,
-  isDocument,
+  type Document,
   isMap,
   isNode,
   isScalar,
@@ -12,7 +10,7 @@ import {
   type Node,
   type Pair,
   Parser,
-  type ToStringOptions,
+  stringify,
 } from 'yaml';
 import { kubernetesYaml } from './yaml-schema.ts';
 
@@ -39,7 +37,6 @@ type Path = readonly (string | number)[];
 
 /** A document of a YAML text. */
 export interface YamlDocument {
-  source: Document.Parsed;
   /** The value as in JSON. An alias has the same object as its anchor. */
   value: unknown;
   /** The line of the value at a path, or of the nearest parent that exists. A field begins at its key. */
@@ -65,7 +62,7 @@ export function readYaml(text: string, options = kubernetesYaml): YamlDocument[]
     const [error] = source.errors;
     if (error !== undefined) throw new YamlError(error.message, lines.linePos(error.pos[0]));
     const lineOf = (path: Path): number => lines.linePos(offsetNear(source.contents, path)).line;
-    return { source, value: toValue(source, lines), lineOf };
+    return { value: toValue(source, lines), lineOf };
   });
 }
 
@@ -138,13 +135,6 @@ function pairAt(node: unknown, key: string | number): Pair<Node, Node | null> | 
   return node.items.findLast((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
 }
 
-/** The node at a path; undefined if there is none, or if the path leads through an alias or a merge key. */
-export function nodeAt(root: Node | null, path: Path): Node | undefined {
-  let node: unknown = root;
-  for (const part of path) node = childOf(node, part);
-  return isNode(node) && !isAlias(node) ? node : undefined;
-}
-
 /** The offset of the value at a path, or of the nearest parent. */
 function offsetNear(root: Node | null, path: Path): number {
   let offset = root?.range?.[0] ?? 0;
@@ -164,10 +154,7 @@ function offsetNear(root: Node | null, path: Path): number {
 const childOf = (node: unknown, part: string | number): unknown =>
   isSeq(node) ? node.items[Number(part)] : pairAt(node, part)?.value;
 
-/** YAML text of a document, node or value with its comments. */
-export function writeYaml(yaml: unknown, layout: ToStringOptions = {}): string {
-  const options = { ...kubernetesYaml, aliasDuplicateObjects: false };
-  const document = isDocument(yaml) ? yaml : new Document(yaml, options);
-  // 0 keeps the package from folding long scalars
-  return document.toString({ lineWidth: 0, verifyAliasOrder: false, ...layout });
-}
+/** The YAML text of a value. */
+export const writeYaml = (value: unknown): string =>
+  // a width of 0 keeps the package from folding long scalars
+  stringify(value, { ...kubernetesYaml, aliasDuplicateObjects: false, lineWidth: 0 });

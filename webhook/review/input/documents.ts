@@ -1,5 +1,4 @@
 import { getHeapStatistics } from 'node:v8';
-import { isMap, isScalar } from 'yaml';
 import { readYaml, type YamlDocument, YamlError } from '../../lib/yaml.ts';
 import type { Fault, Path, SourceDocument } from '../model.ts';
 
@@ -26,14 +25,13 @@ export const inMebi = (count: number): string => `${Math.ceil((count / mebi) * 1
  * Reads a stream of YAML documents and JSON values. A document that cannot be read has a fault.
  *
  * As in kubectl (apimachinery `pkg/util/yaml` YAMLReader), a document begins at every line that begins with `---`, even
- * in block scalars and quotes. `...` also ends a document. kubectl ignores the text after `...`, but here this text is
- * another document. JSON values need no marker between them.
+ * in block scalars and quotes, and text after a line `...` is ignored. JSON values need no marker between them.
  *
  * @param file the name of the file, for messages
  */
 export function* readStream(file: string, text: string): Generator<SourceDocument, undefined> {
   let start = 1;
-  for (const part of text.split(/(?<=^|\n)(?=---|\.\.\.(?:[ \t\r\n]|$))/)) {
+  for (const part of text.split(/(?<=^|\n)(?=---)/)) {
     for (const own of jsonValues(part) ?? [part]) {
       if (own === '') continue;
       const document: SourceDocument = { file, text: own, start, json: isJson(own) };
@@ -63,9 +61,9 @@ function isJson(part: string): boolean {
   }
 }
 
-/** A document without its `---` or `...`. Spaces replace the marker, so that offsets do not change. */
+/** A document without its `---`. Spaces replace the marker, so that offsets do not change. */
 export const withoutMarker = (text: string): string =>
-  text.replace(/^(?:---|\.\.\.)[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
+  text.replace(/^---[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
 
 function newlines(text: string): number {
   let count = 0;
@@ -79,6 +77,11 @@ function faultIn(document: SourceDocument): Fault | undefined {
     const line = firstLine(withoutMarker(text), start);
     const message = `a YAML document has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}: split it, or print a larger List with kubectl's --output json`;
     return { code: 'CNI_GATE_INPUT_TOO_LARGE', message, file, line };
+  }
+  if (!json && (text.match(/^kind:/gm)?.length ?? 0) > 1) {
+    const line = start + newlines(text.slice(0, text.lastIndexOf('\nkind:') + 1));
+    const message = 'the key "kind" occurs twice: is a "---" missing before this manifest?';
+    return { code: 'CNI_GATE_INPUT_SYNTAX', message, file, line };
   }
   try {
     parsed(document);
@@ -96,22 +99,7 @@ function faultIn(document: SourceDocument): Fault | undefined {
   }
 }
 
-/** The fault of a repeated key at the top level, which suggests that `---` is missing between two manifests. */
-export function repeatedKey(document: SourceDocument): Fault | undefined {
-  const { source, lineOf: line } = parsed(document);
-  const keys = isMap(source?.contents) ? source.contents.items.map(({ key }) => key) : [];
-  const names = keys.filter((key) => isScalar(key)).map((key) => String(key.value));
-  const seen = new Set<string>();
-  const repeated = names.find((name) => name !== '<<' && seen.size === seen.add(name).size);
-  if (repeated === undefined) return undefined;
-  const message = `the key "${repeated}" occurs twice: is a "---" missing before it?`;
-  return { code: 'CNI_GATE_INPUT_SYNTAX', message, file: document.file, line: line([repeated]) };
-}
-
-/** A document's value, and the YAML nodes if the document is YAML. */
-type Parsed = Pick<YamlDocument, 'value' | 'lineOf'> & { source?: YamlDocument['source'] };
-
-let last: { document: SourceDocument; parsed: Parsed } | undefined;
+let last: { document: SourceDocument; parsed: YamlDocument } | undefined;
 
 /**
  * The value of a document, which must not be changed. Only the value of the last document is kept, because values use
@@ -119,7 +107,7 @@ let last: { document: SourceDocument; parsed: Parsed } | undefined;
  *
  * @throws YamlError
  */
-export function parsed(document: SourceDocument): Parsed {
+export function parsed(document: SourceDocument): YamlDocument {
   if (last?.document !== document) {
     last = undefined;
     last = { document, parsed: parse(document) };
@@ -127,15 +115,15 @@ export function parsed(document: SourceDocument): Parsed {
   return last.parsed;
 }
 
-function parse({ text: own, start, json }: SourceDocument): Parsed {
+function parse({ text: own, start, json }: SourceDocument): YamlDocument {
   const text = withoutMarker(own);
   // JSON has no positions, so every path has the first line of the value
   if (json) return { value: JSON.parse(text), lineOf: () => firstLine(text, start) };
   // as kubectl does, adds a newline to the last line if it has none
   const [document] = readYaml(text.endsWith('\n') ? text : `${text}\n`);
   if (document === undefined) return { value: null, lineOf: () => start };
-  const { source, value, lineOf } = document;
-  return { source, value, lineOf: (path) => start + lineOf(path) - 1 };
+  const { value, lineOf } = document;
+  return { value, lineOf: (path) => start + lineOf(path) - 1 };
 }
 
 const firstLine = (text: string, start: number): number => start + newlines(text.slice(0, text.search(/\S/)));

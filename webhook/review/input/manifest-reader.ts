@@ -7,7 +7,7 @@ import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
 import { unknownObject } from '../findings/objects.ts';
 import type { Fault, Finding, Position, SourceDocument, Workload } from '../model.ts';
 import { describe, type Fields, fieldsOf, wrong } from '../values.ts';
-import { lineOf, mostObjects, parsed, repeatedKey } from './documents.ts';
+import { lineOf, mostObjects, parsed } from './documents.ts';
 import { groupOf, kubernetesKinds, templatesIn } from './templates.ts';
 import { nameIn, recordedWorkload, workloadOf } from './workload.ts';
 
@@ -129,8 +129,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     guarded(document, document.start, () => {
       count();
       documents.push(document);
-      const fault = document.fault ?? repeatedKey(document);
-      if (fault !== undefined) faults.push(fault);
+      if (document.fault !== undefined) faults.push(document.fault);
       else readObject(parsed(document).value, { document, path: [] });
     });
 

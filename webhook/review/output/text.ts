@@ -1,5 +1,4 @@
 import type { styleText } from 'node:util';
-import { structuredPatch } from 'diff';
 import type { Outcome } from '../../admission/mutate.ts';
 import { clean } from '../../lib/clean.ts';
 import {
@@ -12,8 +11,7 @@ import {
   type Reviewed,
   type Summary,
 } from '../model.ts';
-import { relocate } from '../values.ts';
-import { type Patchable, patchable } from './yaml.ts';
+import { diffOf } from './patched.ts';
 
 /** The style of each outcome on a terminal. */
 const styles = {
@@ -39,16 +37,10 @@ export interface TextOptions {
 /** The text output: for each workload a header and, if requested, a unified diff; then findings and totals. */
 export function* textOutput(report: Report, summary: Summary, options: TextOptions): Generator<string> {
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
-  for (const [document, reviewed] of Map.groupBy(report.reviewed, (entry) => entry.workload.document)) {
-    let patched: Patchable | undefined;
-    for (const entry of reviewed) {
-      const lines = [header(entry, options), ...notes(entry, findings.get(entry.workload) ?? [], options)];
-      if (options.diff && isChanged(entry)) {
-        patched ??= patchable(document);
-        lines.push(...diff(entry, patched, options));
-      }
-      yield text(lines);
-    }
+  for (const entry of report.reviewed) {
+    const lines = [header(entry, options), ...notes(entry, findings.get(entry.workload) ?? [], options)];
+    if (options.diff && isChanged(entry)) lines.push(...diff(entry, options));
+    yield text(lines);
   }
   yield text([...findingLines(findings.get(undefined) ?? [], options), ...totals(summary, options)]);
 }
@@ -83,23 +75,14 @@ const label = ({ paint, strict }: TextOptions): string =>
 const isChanged = ({ decision }: Reviewed): boolean =>
   decision.operations.length > 0 && decision.outcome !== 'skipped';
 
-/** A unified diff of the object. Both sides are serialized by the same code, so only the patch makes a difference. */
-function diff({ workload, decision }: Reviewed, patched: Patchable, { paint }: TextOptions): string[] {
-  const { document, path, line: first } = workload;
-  const before = patched.objectText(path);
-  for (const operation of relocate(decision.operations, path)) patched.apply(operation);
-  const { hunks } = structuredPatch('', '', before, patched.objectText(path), '', '', { context: 3 });
-  const changes = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
-    `@@ -${oldStart + first - 1},${oldLines} +${newStart + first - 1},${newLines} @@`,
-    ...lines,
-  ]);
+function diff(entry: Reviewed, { paint }: TextOptions): string[] {
   const style = { '+': 'green', '-': 'red', '@': 'dim', ' ': undefined } as const;
-  const styled = changes.map(clean).map((line) => {
-    const colour = style[line.charAt(0) as keyof typeof style];
-    return colour === undefined ? line : paint(colour, line);
-  });
-  const file = clean(document.file);
-  return [paint('bold', `--- ${file}`), paint('bold', `+++ ${file} as admitted`), ...styled, ''];
+  return diffOf(entry)
+    .map(clean)
+    .map((line) => {
+      const colour = style[line.charAt(0) as keyof typeof style];
+      return colour === undefined ? line : paint(colour, line);
+    });
 }
 
 /** Findings, each with the name and position of its subject. */
