@@ -1,5 +1,4 @@
 import { coverageFindings } from './findings/coverage.ts';
-import { jobFindings } from './findings/jobs.ts';
 import { mostInput, readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput } from './input/files.ts';
 import { manifestReader } from './input/manifest-reader.ts';
@@ -35,8 +34,6 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const findings = [
     ...reader.findings,
     ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace)),
-    // with `proof.mode: warn`, our init container exits with 0 even if its proof fails, so it fails no Job
-    ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
   ];
   findings.push(...coverageFindings(manifests, reader.namespaces, policy, profile, findings));
   const { documents, faults, otherObjects, namespaces } = reader;

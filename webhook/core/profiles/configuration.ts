@@ -198,5 +198,4 @@ export type TemplateKind = {
   apiVersion: string;
   kind: string;
   path: string;
-  job?: true;
 };

@@ -8,8 +8,6 @@ export interface FoundTemplate {
   path: Path;
   /** Names the template in messages; absent if the kind has only one template. */
   part?: string;
-  /** Whether the template belongs to the spec of a Job, which may be part of a CronJob. */
-  job?: boolean | undefined;
 }
 
 const inSpec = (apiVersion: string, ...kinds: string[]): TemplateKind[] =>
@@ -21,8 +19,8 @@ export const kubernetesKinds: readonly TemplateKind[] = [
   { apiVersion: 'v1', kind: 'PodTemplate', path: 'template' },
   ...inSpec('v1', 'ReplicationController'),
   ...inSpec('apps/v1', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Deployment'),
-  { apiVersion: 'batch/v1', kind: 'Job', path: 'spec.template', job: true },
-  { apiVersion: 'batch/v1', kind: 'CronJob', path: 'spec.jobTemplate.spec.template', job: true },
+  ...inSpec('batch/v1', 'Job'),
+  { apiVersion: 'batch/v1', kind: 'CronJob', path: 'spec.jobTemplate.spec.template' },
 ];
 
 const usualPath = ['spec', 'template'];
@@ -46,14 +44,13 @@ export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): Fou
       ? groupOf(apiVersion) === groupOf(entry.apiVersion)
       : entry.apiVersion === apiVersion);
   const own = kubernetesKinds.find(matches);
-  if (own !== undefined) return [{ path: pathOf(own), job: own.job }];
+  if (own !== undefined) return [{ path: pathOf(own) }];
   const entries = kinds.filter(matches);
   if (entries.length > 0)
     return entries.flatMap((entry) => {
       const isNamed = entries.length > 1 || entry.path.includes('*');
       return pathsOf(object, entry).map((path) => ({
         path,
-        job: entry.job,
         ...(isNamed && { part: partOf(path) }),
       }));
     });

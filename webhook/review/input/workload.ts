@@ -3,7 +3,6 @@ import type { Operation } from 'fast-json-patch';
 import { reviewApiVersion, reviewKind } from '../../admission/review.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
-import { jobFault } from '../findings/jobs.ts';
 import type { Path, Position, Workload } from '../model.ts';
 import { describe, type Fields, fieldsOf, pointer, valueAt, wrong } from '../values.ts';
 import { inMebi, largestObject } from './documents.ts';
@@ -12,7 +11,7 @@ import { type FoundTemplate, isCustom } from './templates.ts';
 /** Makes a workload from a manifest. @throws CniGateError if there is no pod template, or the object is too large */
 export function workloadOf(
   object: Fields,
-  { path, part, job }: FoundTemplate,
+  { path, part }: FoundTemplate,
   position: Position,
   defaultNamespace: string,
 ): Workload {
@@ -23,7 +22,6 @@ export function workloadOf(
   const pod = isPod
     ? podIn(object, namespace)
     : podOf(object, path, namespace, `${kind} ${namespace}/${name}`);
-  const fault = job ? jobFault(object, path, position) : undefined;
   return {
     ...position,
     apiVersion,
@@ -32,7 +30,6 @@ export function workloadOf(
     name,
     ...(part !== undefined && { part }),
     podPath: path,
-    ...(fault !== undefined && { jobFault: fault }),
     body: keptAsText(createReview(pod, namespace)),
     prelude: isPod ? [] : missingMetadata(object, path),
   };
