@@ -30,8 +30,6 @@ export interface SecretSnapshot {
 
 export interface ConfigurationSnapshot {
   name: ConfigurationName;
-  /** The uid and generation of the configuration. */
-  version: string;
   resourceVersion: string;
   /** The indices of the webhooks that call our Service. */
   webhooks: number[];
@@ -58,7 +56,7 @@ interface Secret {
 }
 
 interface Configuration {
-  metadata: { name: string; uid: string; resourceVersion: string; generation?: number };
+  metadata: { resourceVersion: string };
   webhooks?:
     | {
         clientConfig: { service?: { namespace: string; name: string } | null; caBundle?: string | null };
@@ -90,7 +88,6 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
     }
     return {
       name,
-      version: `${found.metadata.uid}/${found.metadata.generation}`,
       resourceVersion: found.metadata.resourceVersion,
       webhooks: own.map(([index]) => index),
       bundles: own.map(([, { clientConfig }]) => decoded(clientConfig.caBundle ?? '')),

@@ -191,8 +191,7 @@ function dueStep(state: State, { now, trustedFor = -1, overlap }: Observation): 
 
 /** Since when a replica has seen an authority in every caBundle, without interruption. */
 export interface TrustedSince {
-  /** The authority, and the versions of the configurations. If one of these changes, the measurement starts again. */
-  what: string;
+  fingerprint: string;
   /** Milliseconds of a monotonic clock. */
   since: number;
 }
@@ -206,13 +205,11 @@ export interface TrustedSince {
 export function measureTrust(
   before: TrustedSince | undefined,
   fingerprint: string | undefined,
-  configurations: readonly Pick<ConfigurationSnapshot, 'name' | 'version' | 'bundles'>[],
+  configurations: readonly Pick<ConfigurationSnapshot, 'bundles'>[],
   monotonicNow: number,
 ): TrustedSince | undefined {
   if (fingerprint === undefined) return undefined;
   const bundles = configurations.flatMap((configuration) => configuration.bundles);
   if (!bundles.every((bundle) => fingerprintsIn(bundle).has(fingerprint))) return undefined;
-  const versions = configurations.map(({ name, version }) => `${name} ${version}`);
-  const what = [fingerprint, ...versions].join('\n');
-  return before?.what === what ? before : { what, since: monotonicNow };
+  return before?.fingerprint === fingerprint ? before : { fingerprint, since: monotonicNow };
 }

@@ -104,7 +104,7 @@ suite('proof-only, by the commands of the guide', () => {
     [
       'the policy is deleted',
       () => kubectl(`delete mutatingadmissionpolicy ${policyName}`),
-      /it does not exist/,
+      /the policy does not exist/,
     ],
   ];
   for (const [name, change, message] of changes)

@@ -46,7 +46,7 @@ for (const count of [3, 60, 1000])
     if (count <= 200) assert.equal(await cells.count(), bands * count);
     else assert.ok((await cells.count()) < 60);
     assert.equal(await cells.first().getAttribute('data-tone'), 'bad');
-    assert.match(await textOf(page, '#detail'), /broken: its pod is not Ready/);
+    assert.match(await textOf(page, '#detail'), /broken: DaemonSet net\/linkerd: its pod is not Ready/);
     for (const width of [500, 1280]) {
       await page.setViewportSize({ width, height: 900 });
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);

@@ -18,7 +18,7 @@ async function serving(t: TestContext, answer: (asked: Asked, response: ServerRe
     profile: undefined,
     cluster: (_policy, { registry, log }) => {
       const inside = { metrics: clusterMetrics(registry), log };
-      const timing = { backoff: 1, longestBackoff: 4, answer: 200 };
+      const timing = { backoff: 1, longestBackoff: 4, answer: 10_000 };
       const { value, unready, close } = watchNamespaces(api.client, inside, timing);
       return viewOf(value, { unready, close });
     },

@@ -62,12 +62,10 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
   if (cluster === null) throw new Error('it has no current context with a cluster');
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
-  const { ca, cert, key, servername, rejectUnauthorized, auth, agent } = options;
-  const headers = { ...(options.headers as Record<string, string> | undefined) };
-  if (auth) headers.authorization = `Basic ${Buffer.from(auth).toString('base64')}`;
+  const { ca, cert, key, servername, rejectUnauthorized, agent } = options;
   return {
     server: cluster.server,
-    headers,
+    headers: { ...(options.headers as Record<string, string> | undefined) },
     tls: { ca, cert, key, servername, rejectUnauthorized },
     // only for a proxy, because client-node's agent keeps the authority and client certificate it was created with
     ...(cluster.proxyUrl !== undefined && { agent: agent as Agent }),

@@ -175,14 +175,10 @@ export function observe(before: Observation | undefined, lease: Lease | undefine
 
 const versionOf = (lease: Lease | undefined): string | undefined => lease?.metadata.resourceVersion;
 
-/** Milliseconds after which an unchanged Lease is free, even if it claims a longer duration. Replicas write 15 s. */
-const longestDuration = 60_000;
-
 /** Whether this process may create the Lease, renew it, or take it over. */
 export function mayHold({ lease, since }: Observation, identity: string, now: number): boolean {
   const { holderIdentity, leaseDurationSeconds } = lease?.spec ?? {};
-  const duration = Math.min((leaseDurationSeconds ?? 0) * 1000, longestDuration);
-  return !holderIdentity || holderIdentity === identity || now - since > duration;
+  return !holderIdentity || holderIdentity === identity || now - since > (leaseDurationSeconds ?? 0) * 1000;
 }
 
 /** The spec with which a process creates, takes or renews a Lease. @param duration milliseconds */

@@ -61,7 +61,8 @@ async function waitFor(make: () => Promise<Report>, wait: number): Promise<Repor
       return error;
     });
     const isError = result instanceof CniGateError;
-    if (!isError && (isLast || !/failed|installed/.test(result.result))) return result;
+    const isOver = !isError && (isLast || result.result === 'passed' || result.result === 'not-known');
+    if (isOver) return result;
     const what = isError ? `${result.message} (${result.code})` : result.headline;
     if (what !== last) process.stderr.write(`cni-gate: waiting: ${what}\n`);
     last = what;

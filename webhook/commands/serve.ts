@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { defaultPort } from '../lib/names.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
-import { addManagedOptions, type CertificateFlags, certificateFor, checkCertificate } from './certificate.ts';
+import { type CertificateFlags, certificateFor, checkCertificate } from './certificate.ts';
 import {
   addClusterOptions,
   type ClusterFlags,
@@ -38,7 +38,7 @@ export function serveCommand(): Command {
         .env('CNI_GATE_IMAGE')
         .argParser(imageName),
     );
-  addClusterOptions(command)
+  return addClusterOptions(command)
     .option(
       '--cluster-state <file>',
       'without a cluster: file with Namespaces, Nodes, DaemonSets and Pods, reloaded on change',
@@ -64,8 +64,21 @@ export function serveCommand(): Command {
         'tlsCert',
         'tlsSecret',
       ]),
-    );
-  return addManagedOptions(command)
+    )
+    .addOption(
+      new Option(
+        '--tls-secret <name>',
+        "Secret with the replicas' authority, whose certificate they write into the caBundle",
+      ).conflicts('tlsCert'),
+    )
+    .addOption(
+      new Option(
+        '--tls-overlap <duration>',
+        'how long every caBundle must have a new authority before it signs',
+      )
+        .argParser(milliseconds)
+        .default(5 * 60_000, '5m'),
+    )
     .option('--client-ca <file>', 'authorities of required client certificates, reloaded on change')
     .option(
       '--client-name <name...>',

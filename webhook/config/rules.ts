@@ -3,6 +3,7 @@ import { parseDuration } from '../../validator/shared/duration.ts';
 import { parseNetworks } from '../../validator/shared/networks.ts';
 import { unfitTargets } from '../../validator/shared/targets.ts';
 import { conflicts } from '../core/profiles/conflicts.ts';
+import { hasProof } from '../core/profiles/policy.ts';
 import type { Condition, Profile, ProofResources } from '../core/profiles/types.ts';
 import { checkNameOf } from '../core/profiles/types.ts';
 import { foreign, ownPrefix } from '../lib/names.ts';
@@ -26,6 +27,7 @@ export function profileFaults(profile: Profile, path: (string | number)[], reser
   return [
     ...whenFaults(profile, [...path, 'when']),
     ...annotationFaults(profile, [...path, 'annotations'], reserved),
+    ...evidenceFaults(profile, [...path, 'evidence']),
     ...checkFaults(profile, [...path, 'proof', 'checks']),
     ...containerFaults(profile, [...path, 'proof', 'container']),
     ...replacesFaults(profile, [...path, 'proof', 'replaces']),
@@ -51,14 +53,14 @@ export function resourceFaults({ requests, limits }: ProofResources): Fault[] {
 const wholeCpus =
   'is a whole number: in a Guaranteed pod, the static CPU manager would give the init container exclusive CPUs';
 
-/** Forbids keys that the injection sets: a condition on them could hold in only one of the two calls for a pod. */
+/** Forbids keys of cni-gate: a condition on those that the injection sets could hold in only one of two calls. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   return [when].flat().flatMap((condition, index) => {
     const at = [...path, ...(Array.isArray(when) ? [index] : [])];
-    return (['labels', 'annotations'] as const).flatMap((map) =>
+    return (['labels', 'annotations', 'namespaceLabels'] as const).flatMap((map) =>
       Object.keys(condition[map] ?? {})
         .filter((key) => key.startsWith(ownPrefix))
-        .map((key) => ({ path: [...at, map, key], text: 'is not allowed: cni-gate sets it itself' })),
+        .map((key) => ({ path: [...at, map, key], text: 'is not allowed: it is for cni-gate' })),
     );
   });
 }
@@ -107,6 +109,11 @@ function intervalFaults({ proof: { continuous } }: Profile, path: (string | numb
   return interval === undefined || (interval >= 1000 && interval <= 3_600_000)
     ? []
     : [{ path, text: `must be from 1s to 1h, is ${continuous?.interval}` }];
+}
+
+function evidenceFaults({ evidence, proof }: Profile, path: (string | number)[]): Fault[] {
+  const text = 'needs proof.checks, proof.container or proof.witness: without them, no proof ever passes';
+  return evidence === 'proof' && !hasProof(proof) ? [{ path, text }] : [];
 }
 
 function checkFaults({ proof, when }: Profile, path: (string | number)[]): Fault[] {

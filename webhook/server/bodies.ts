@@ -75,11 +75,8 @@ export class Bodies {
         reject(tooLong());
         return;
       }
-      if (chunk.length === size) text = chunk;
-      else {
-        text ??= Buffer.allocUnsafeSlow(size);
-        chunk.copy(text, received);
-      }
+      text ??= Buffer.allocUnsafeSlow(size);
+      chunk.copy(text, received);
       received += chunk.length;
     };
     // 'close' also follows 'end'; do not create an Error then.

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
+import { CniGateError, messageOf } from '../lib/errors.ts';
 
 /**
  * Opens a port, and returns its number. Without a host, it opens on all addresses, including IPv6 if possible.
@@ -13,11 +13,9 @@ export async function listen(
   flag: string,
 ): Promise<number> {
   try {
-    await app.listen({ host: host ?? '::', port });
+    // Node opens all addresses for an empty host; without a host, Fastify would open only localhost
+    await app.listen({ host: host ?? '', port });
   } catch (error) {
-    const errno = errnoOf(error) ?? '';
-    if (host === undefined && (errno === 'EAFNOSUPPORT' || errno === 'EADDRNOTAVAIL'))
-      return listen(app, '0.0.0.0', port, flag);
     throw new CniGateError(
       'CNI_GATE_LISTEN',
       `cannot listen on ${host ?? 'any address'} port ${port} (${flag}): ${messageOf(error)}`,

@@ -12,7 +12,6 @@ import { port, Replica } from './replica.ts';
 export const namespace = 'cni-gate';
 export const secretName = 'cni-gate-tls';
 export const configuration = 'mutating/cni-gate';
-const validating = 'validating/cni-gate';
 export const secretPath = `/api/v1/namespaces/${namespace}/secrets/${secretName}`;
 export const configurationPath =
   '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cni-gate';
@@ -60,7 +59,7 @@ export class Installation {
 
   /** Starts a replica at the given address. The API server calls it only after {@link endpoints} has named it. */
   replica(host: string, flags: string[] = [], access = this.access): Replica {
-    const managed = ['--tls-secret', secretName, '--webhook-configurations', configuration, validating];
+    const managed = ['--tls-secret', secretName];
     const rest = [
       '--profile',
       'cilium',

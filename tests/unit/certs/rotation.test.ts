@@ -120,17 +120,15 @@ suite('a damaged Secret', () => {
 
 test('the time of trust counts from the first observation in which every caBundle has the authority', () => {
   const { fingerprint, certificate } = first.authority;
-  const name = 'mutating/x' as const;
-  const versioned = (bundle: string, version = '1') => ({ name, version, bundles: [bundle] });
-  const begin = measureTrust(undefined, fingerprint, [versioned(certificate)], 100);
+  const having = (bundle: string) => ({ bundles: [bundle] });
+  const begin = measureTrust(undefined, fingerprint, [having(certificate)], 100);
   const both = certificate + other.authority.certificate;
   for (const [authority, configurations, since] of [
-    [fingerprint, [versioned(certificate)], 100],
-    [fingerprint, [versioned(certificate, '2')], 200],
-    [other.authority.fingerprint, [versioned(both)], 200],
-    [fingerprint, [versioned('')], undefined],
-    [fingerprint, [versioned(certificate), versioned('')], undefined],
-    [undefined, [versioned(certificate)], undefined],
+    [fingerprint, [having(certificate)], 100],
+    [other.authority.fingerprint, [having(both)], 200],
+    [fingerprint, [having('')], undefined],
+    [fingerprint, [having(certificate), having('')], undefined],
+    [undefined, [having(certificate)], undefined],
     [undefined, [], undefined],
   ] as const)
     assert.equal(measureTrust(begin, authority, configurations, 200)?.since, since);

@@ -36,7 +36,7 @@ export class World {
     },
     configurations: async () => {
       const found = Array.from(this.bundles, ([name, bundle = '']) => ({
-        ...{ name, version: `1/${bundle}`, resourceVersion: bundle },
+        ...{ name, resourceVersion: bundle },
         ...{ bundles: [bundle], webhooks: [0] },
       }));
       return { found, faults: new Map() };

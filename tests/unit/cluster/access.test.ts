@@ -56,7 +56,7 @@ test('kubeconfig: address, authority, token, name of the certificate, proxy', as
   assert.notEqual((await fromKubeconfig(join(proxied, 'config')).connection()).agent, undefined);
 });
 
-test('kubeconfig: client certificates and basic auth', async (t) => {
+test('kubeconfig: client certificates', async (t) => {
   const files = {
     config: kubeconfig('client-certificate: a.crt, client-key: a.key'),
     'a.crt': 'A',
@@ -68,10 +68,6 @@ test('kubeconfig: client certificates and basic auth', async (t) => {
   assert.deepEqual([String(tls.cert), String(tls.key)], ['A', 'K']);
   writeFileSync(join(path, 'a.crt'), 'B');
   assert.equal(String((await access.connection()).tls.cert), 'B', 'replaced while the process runs');
-  writeFileSync(join(path, 'config'), kubeconfig('username: me, password: secret'));
-  access.refresh();
-  const { headers } = await access.connection();
-  assert.equal(headers.authorization, `Basic ${Buffer.from('me:secret').toString('base64')}`);
 });
 
 test('kubeconfig: a plugin runs again after its token was rejected', async (t) => {

@@ -16,8 +16,6 @@ const theirs = lease({
   renewTime: '1999-01-01T00:00:00.000000Z',
 });
 
-const forged = lease({ holderIdentity: 'stolen', leaseDurationSeconds: 2_000_000_000 });
-
 suite('whether a replica may hold the Lease', () => {
   const cases: [what: string, observation: Observation, now: number, may: boolean][] = [
     ['it is not there', seen(undefined), 0, true],
@@ -27,8 +25,6 @@ suite('whether a replica may hold the Lease', () => {
     ['another holds it, however old its times are by the wall clock', seen(theirs), 15_000, false],
     ['it was not renewed for its duration', seen(theirs), 15_001, true],
     ['it has changed since', seen(theirs, 10_000), 24_000, false],
-    ['it was not renewed for a minute, whatever its duration is', seen(forged), 60_001, true],
-    ['it was renewed within the minute', seen(forged), 60_000, false],
   ];
   for (const [what, observation, now, may] of cases) {
     test(what, () => assert.equal(mayHold(observation, 'a', now), may));

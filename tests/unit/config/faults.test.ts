@@ -314,7 +314,17 @@ suite('a wrong profile is refused', () => {
       [
         'a condition on what the injection sets',
         'when: {labels: {cni-gate.io/profile: a}}\n',
-        '.when.labels["cni-gate.io/profile"]: is not allowed: cni-gate sets it itself',
+        '.when.labels["cni-gate.io/profile"]: is not allowed: it is for cni-gate',
+      ],
+      [
+        'a condition on the label that opts in',
+        'when: {namespaceLabels: {cni-gate.io/profile: a}}\n',
+        '.when.namespaceLabels["cni-gate.io/profile"]: is not allowed: it is for cni-gate',
+      ],
+      [
+        'evidence that no proof can give',
+        'evidence: proof\n',
+        '.evidence: needs proof.checks, proof.container or proof.witness: without them, no proof ever passes',
       ],
       [
         'a validator of its own beside checks',

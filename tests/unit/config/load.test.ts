@@ -83,19 +83,29 @@ suite('a valid configuration', () => {
 const of = (policy: Policy): Record<string, string> =>
   Object.fromEntries([...policy.profiles].map(([name, profile]) => [name, policy.evidenceOf(profile)]));
 
+const proof = { checks: [{ address: {} }] };
+
 suite('gate.evidence', () => {
   test('absent: what a profile sets, else ready', () => {
-    const profiles = [{ name: 'own' }, { name: 'strict', evidence: 'proof' }];
+    const profiles = [
+      { name: 'own', proof },
+      { name: 'strict', evidence: 'proof', proof },
+    ];
     const { linkerd, cilium, own, strict } = of(policyOf({ profiles }));
     assert.deepEqual([linkerd, cilium, own, strict], ['proof', 'ready', 'ready', 'proof']);
   });
 
   test('applies to the built-in profiles, and to others that do not set it', () => {
-    const profiles = [{ name: 'own' }, { name: 'strict', evidence: 'proof' }];
+    const profiles = [
+      { name: 'own', proof },
+      { name: 'strict', evidence: 'proof', proof },
+    ];
     const found = of(policyOf({ gate: { evidence: 'ready' }, profiles }));
     assert.deepEqual([found.linkerd, found.own, found.strict], ['ready', 'ready', 'proof']);
-    const all = of(policyOf({ gate: { evidence: 'proof' }, profiles: [{ name: 'own' }] }));
+    const both = [{ name: 'own', proof }, { name: 'bare' }];
+    const { bare, ...all } = of(policyOf({ gate: { evidence: 'proof' }, profiles: both }));
     assert.deepEqual(new Set(Object.values(all)), new Set(['proof']));
+    assert.equal(bare, 'ready', 'a profile without a proof has to wait for one');
     // the setting did not change the built-in profiles themselves
     assert.equal(of(policyOf()).cilium, 'ready');
   });

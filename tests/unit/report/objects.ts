@@ -50,8 +50,9 @@ export function mutatingPair(policy = policyOf()): InstallationFacts['policies']
   return { policy: found(rules), binding: found(binding) };
 }
 
-/** A Deployment of this many replicas. */
-export const deployment = (replicas = 2): V1Deployment => ({
+/** A Deployment of this many replicas, of which `readyReplicas` are ready. */
+export const deployment = (replicas = 2, readyReplicas = 2): V1Deployment => ({
+  status: { readyReplicas },
   spec: {
     replicas,
     selector: {},
@@ -126,7 +127,11 @@ export const daemonSet = (namespace: string, name: string) => ({
 
 /** Two profiles with a DaemonSet each, but the DaemonSet of `lost` does not exist. */
 export const profiles = [
-  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
+  {
+    name: 'mesh',
+    daemonSets: [{ namespace: 'net', name: 'agent' }],
+    proof: { checks: [{ address: {} }] },
+  },
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'gone' }] },
 ];
 

@@ -84,6 +84,30 @@ test('DaemonSets are read by their names', async (t) => {
   );
 });
 
+test('nodes that may not be read are not known, and without a server no pod is created for it', async (t) => {
+  const labels = { 'cni-gate.io/profile': 'cilium' };
+  const shop = { metadata: { name: 'shop', uid: 'u', resourceVersion: '1', labels } };
+  const { client, asked } = await startFakeApi(t, (request, response) => {
+    const { method, path, query } = request;
+    if (path === '/version') return json(response, 200, version);
+    if (path.endsWith('/nodes')) return json(response, 403, forbid(request));
+    if (path.endsWith('/mutatingadmissionpolicybindings/pods.cni-gate.io'))
+      return json(response, 200, { spec: {} });
+    if (method === 'POST') return json(response, 201, { metadata: {}, spec: {} });
+    if (/\/(?:cni-gate|[a-z-]+\.cni-gate\.io|cni-gate-leader)$/.test(path))
+      return json(response, 404, status(404, 'NotFound', 'not found'));
+    const isNamed = query.fieldSelector === 'metadata.name=nowhere';
+    const items = path === '/api/v1/namespaces' && !isNamed ? [shop] : [];
+    return json(response, 200, { metadata: { resourceVersion: '1' }, items });
+  });
+  const rows = rowsOf(await observe(client, options), 'status');
+  assert.equal(rows.find(({ check }) => check === 'nodes')?.result, 'not-known');
+  assert.equal(asked.filter(({ method }) => method === 'POST').length, 1);
+  await assert.rejects(observe(client, { ...options, namespace: 'nowhere' }), {
+    code: 'CNI_GATE_CLUSTER_NOT_FOUND',
+  });
+});
+
 test('an API server that fails in between is an error, and no finding', async (t) => {
   const { client } = await startFakeApi(t, ({ path }, response) => {
     if (path === '/version') json(response, 200, version);

@@ -70,6 +70,10 @@ suite('the probe', () => {
     [forbidden(small), 'failed', 'CNI_GATE_RESOURCES', /minimum cpu usage/],
     // other webhooks and policies refused the pod, although their texts contain our names
     [denied('other.example'), 'not-known', null, /^something other than cni-gate refuses new pods/],
+    [
+      refused(403, 'Forbidden', 'admission webhook "other.example" denied the request: no', failing),
+      ...(['not-known', null, /^something other/] as const),
+    ],
     [byPolicy(foreign), 'not-known', null, /^something other/],
     [forbidden('exceeded quota: all'), 'not-known', null, /^something other/],
     [forbidden(right), 'not-known', null, /RBAC lacks verb "create".*; or run it without the probe$/],
@@ -123,6 +127,11 @@ suite('the probe', () => {
         ['passed', result],
       );
     });
+
+  test('a refused pod is not followed by one that needs the server', async (t) => {
+    const refuse = (_: string, response: ServerResponse) => json(response, 403, forbidden('no'));
+    assert.equal((await probe(t, optedIn('a'), refuse, { asksServer: true })).tried.length, 1);
+  });
 
   test('tries at most ten namespaces; what another policy refuses in one of them is a warning', async (t) => {
     const many = Array.from({ length: 30 }, (_, at) => `n${at}`);

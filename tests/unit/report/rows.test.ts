@@ -62,8 +62,10 @@ suite('namespaces', () => {
   });
 
   test('none has opted in: passed; a namespace of -n that has not: failed', () => {
-    assert.equal(rowsIn('namespaces', { namespaces: found([]) })[0]?.result, 'passed');
+    // as with the label value none
     const namespaces = found([{ name: 'plain', profile: undefined }]);
+    const [none] = rowsIn('namespaces', { namespaces });
+    assert.deepEqual([none?.result, none?.what], ['passed', 'no namespace has opted in']);
     const [row] = rowsIn('namespaces', { namespace: 'plain', namespaces });
     assert.deepEqual([row?.code, row?.object], ['CNI_GATE_NOT_OPTED_IN', 'plain']);
   });
@@ -294,6 +296,8 @@ test('a pod that waits on its node for a minute, unless it has ended or is being
   assert.equal(rowsIn('waiting-pods', { pods: found([waiting()]) })[0]?.result, 'failed');
   for (const more of [{ at: now - 59_000 }, { ended: true }, { leaving: true }])
     assert.deepEqual(having('failed', { pods: found([waiting(more)]) }), []);
+  const runs = { ...waiting(), proof: 'without-proof' as const, withoutProof: 'not-first' as const };
+  assert.deepEqual(having('failed', { pods: found([runs]) }), ['pods-without-proof']);
 });
 
 test('a pod without a proof: why, and the command that recreates it', () => {

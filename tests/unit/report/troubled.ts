@@ -2,7 +2,7 @@ import type { Facts } from '../../../webhook/report/observe/observe.ts';
 import type { PodFacts } from '../../../webhook/report/observe/pods.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { now } from '../core/networks/objects.ts';
-import { eventOf, factsOf, forbidden, found, podOf, provedPod, slice } from './objects.ts';
+import { deployment, eventOf, factsOf, forbidden, found, podOf, provedPod } from './objects.ts';
 
 const minuteAgo = now - 60_000;
 
@@ -21,7 +21,7 @@ export const troubled = (more: Parameters<typeof factsOf>[0] = {}): Facts =>
   factsOf({
     installation: {
       validating: found([]),
-      slices: found([slice(1)]),
+      deployment: found(deployment(2, 1)),
       secret: forbidden('Secret cni-gate/cni-gate-tls'),
     },
     readiness: found(

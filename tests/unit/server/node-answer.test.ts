@@ -6,11 +6,18 @@ import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { evidenceWith, type Shown, seconds, start } from '../core/networks/support.ts';
 
+const proof = { checks: [{ address: {} }] };
+
 const profiles = [
-  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof' },
-  { name: 'either', daemonSets: [{ namespace: ['nowhere', 'net'], name: 'agent' }], evidence: 'proof' },
+  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof', proof },
+  {
+    name: 'either',
+    daemonSets: [{ namespace: ['nowhere', 'net'], name: 'agent' }],
+    evidence: 'proof',
+    proof,
+  },
   { name: 'bare' },
-  { name: 'tried', daemonSets: [{ namespace: 'net', name: 'nobody' }], evidence: 'proof' },
+  { name: 'tried', daemonSets: [{ namespace: 'net', name: 'nobody' }], evidence: 'proof', proof },
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'nobody' }] },
 ];
 

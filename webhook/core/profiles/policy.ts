@@ -7,6 +7,7 @@ import {
   type Configuration,
   type EvidenceMode,
   type Profile,
+  type ProfileProof,
   type ProofSettings,
   placesOf,
   type RepairSettings,
@@ -22,6 +23,10 @@ export interface GateSettings {
 /** The longest label value in Kubernetes. An injected pod carries the combination as a label. */
 const longestLabel = 63;
 
+/** Whether pods with this profile alone get an init container. */
+export const hasProof = ({ checks, container, witness }: ProfileProof): boolean =>
+  checks.length > 0 || container !== undefined || witness !== undefined;
+
 /** A configuration prepared for requests, once for each change of the configuration. */
 export class Policy {
   readonly proof: ProofSettings;
@@ -31,7 +36,7 @@ export class Policy {
   readonly profiles: ReadonlyMap<string, Profile>;
   /** `namespace/name` of every DaemonSet that provides a network. The pods of these DaemonSets are exempt. */
   readonly daemonSets: ReadonlySet<string>;
-  /** The configuration of this policy, as plain data from which another thread can build the same policy. */
+  /** The configuration of this policy. */
   readonly configuration: Configuration;
 
   constructor(configuration: Configuration) {
@@ -53,8 +58,9 @@ export class Policy {
     );
   }
 
-  evidenceOf({ evidence }: Pick<Profile, 'evidence'>): EvidenceMode {
-    return evidence ?? this.gate.evidence;
+  /** A profile without a proof never has a passed one, so `gate.evidence: proof` does not apply to it. */
+  evidenceOf({ evidence, proof }: Pick<Profile, 'evidence' | 'proof'>): EvidenceMode {
+    return evidence ?? (hasProof(proof) ? this.gate.evidence : 'ready');
   }
 
   /** Whether repair recreates pods with these profiles whose network is lost: `proof.continuous.onFailure`. */

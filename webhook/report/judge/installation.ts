@@ -39,7 +39,8 @@ export function isProofOnly({ installation }: Facts): boolean {
 export function checkPresence(facts: Facts): Finding[] {
   const { mutating, validating, deployment, service, policies } = facts.installation;
   if (isProofOnly(facts)) return [passed('policies only: gate, steering and repair are not installed')];
-  const seen = [mutating, validating, deployment, service, policies.pods.binding];
+  const ofPods = [policies.pods.binding, policies.mutating.binding];
+  const seen = [mutating, validating, deployment, service, ...ofPods];
   if (seen.some(({ found }) => found !== undefined)) return [];
   const unknown = seen.find((one) => one.unknown !== undefined)?.unknown;
   if (unknown !== undefined) throw new Settled(notKnown(unknown));
@@ -86,8 +87,11 @@ export function checkService({ installation }: Facts): Finding[] {
     .filter(({ conditions }) => conditions?.ready !== false).length;
   const hint = `Look at "kubectl -n ${namespace} get pods,endpointslices"`;
   if (ready === 0) return fault(`none of its ${all} endpoints is ready with port ${name}`, hint);
-  const text = `${ready} of ${Math.max(all, deployment.found?.spec?.replicas ?? 1)} replicas are ready`;
-  return [text.startsWith(`${ready} of ${ready} `) ? passed(text) : warning(text, hint)];
+  // without a Deployment, something else runs the endpoints
+  const { spec = { replicas: all }, status = { readyReplicas: ready } } = deployment.found ?? {};
+  const [wanted = 1, up = 0] = [spec.replicas, status.readyReplicas];
+  const text = `${up} of ${wanted} replicas are ready`;
+  return [up >= wanted ? passed(text) : warning(text, hint)];
 }
 
 /**

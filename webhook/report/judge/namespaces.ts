@@ -26,7 +26,9 @@ export function checkNamespaces(facts: Facts): Finding[] {
     `kubectl label --overwrite namespace ${name} ${profileLabel}=PROFILE`;
   const findings = optIns.flatMap(({ name: object, profile }) => {
     const what = 'it has not opted in, so nothing of it is held or proved';
-    if (profile === undefined) return failed('CNI_GATE_NOT_OPTED_IN', what, label(object), { object });
+    const isOut = profile === undefined && object === namespace;
+    if (isOut) return failed('CNI_GATE_NOT_OPTED_IN', what, label(object), { object });
+    if (profile === undefined) return [];
     const error = combinedOf(facts.configuration.policy, profile);
     if (!(error instanceof CniGateError)) {
       if (pods.found === undefined) return passed(profile, { object });
@@ -58,6 +60,7 @@ export function checkDaemonSets(facts: Facts): Finding[] {
   knownPolicy(facts.configuration);
   known(facts.namespaces);
   known(facts.daemonSets);
+  known(facts.pods);
   const hint =
     'Compare "kubectl get daemonsets -A" with the profile, and correct the profile or the label of the namespace';
   return profilesInUse(facts).flatMap((profile) => {

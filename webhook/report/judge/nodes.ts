@@ -25,7 +25,7 @@ export function checkNodes(facts: Facts): Finding[] {
   const readiness = known(facts.readiness) as Readiness;
   const { policy } = facts.configuration;
   const evidence = new Evidence((name) => policy.profiles.has(name));
-  const pods = (facts.pods.found ?? []).flatMap(({ evidence: pod }) => pod ?? []);
+  const pods = (known(facts.pods) ?? []).flatMap(({ evidence: pod }) => pod ?? []);
   evidence.apply(
     pods.map((pod) => ({ type: 'put' as const, pod, listed: true })),
     facts.now,

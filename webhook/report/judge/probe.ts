@@ -75,10 +75,9 @@ function refusalOf(error: ClusterError, needsServer: boolean): Finding {
     return passed('the server answers for a pod that the mutating policy leaves to it');
   if (by !== undefined && ours.has(by))
     return fault(needsServer ? `the server does not answer for a pod that needs it: ${message}` : message);
-  if (by === undefined && missingRight !== undefined)
-    return notKnown(`${message}; or run it without the probe`);
+  if (missingRight !== undefined) return notKnown(`${message}; or run it without the probe`);
   const fit = 'Set proof.resources in the configuration to values that fit';
-  if (by === undefined && byLimitRange.test(statusMessage)) return failed('CNI_GATE_RESOURCES', message, fit);
+  if (byLimitRange.test(statusMessage)) return failed('CNI_GATE_RESOURCES', message, fit);
   const hint = 'Allow pods named cni-gate-probe-* there, or run it without the probe';
   return warning(`something other than cni-gate refuses new pods: ${message}`, hint);
 }

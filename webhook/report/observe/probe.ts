@@ -83,11 +83,12 @@ const withTakenName = <P extends { spec: object }>(pod: P) => ({
 
 /** A plain pod that meets Pod Security `restricted`, and sets requests and limits, because quotas may require them. */
 function podFor(namespace: string, image: string) {
-  const amounts = { cpu: '10m', memory: '32Mi' };
+  // of the class Burstable, like most pods, because the class decides about the resources of our init container
+  const resources = { requests: { cpu: '10m', memory: '32Mi' }, limits: { cpu: '20m', memory: '64Mi' } };
   const container = {
     name: 'probe',
     image,
-    resources: { requests: amounts, limits: amounts },
+    resources,
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
   };
   const spec = {

@@ -5,7 +5,7 @@ import { profileLabel } from '../../lib/names.ts';
 import { lineOf } from '../input/documents.ts';
 import type { NamespaceObject } from '../input/manifest-reader.ts';
 import type { Uncalled } from '../judge.ts';
-import { type Finding, nameOf, type Reviewed } from '../model.ts';
+import { type Finding, nameOf, type ReviewDecision, type Reviewed } from '../model.ts';
 
 type CoverageFault = Pick<Finding, 'code' | 'message'>;
 type Place = Pick<NamespaceObject, 'file' | 'line'>;
@@ -105,10 +105,18 @@ const idle = (requested: string, applied: ReadonlySet<string>): CoverageFault[] 
 
 /** Whether no workload got a check. A refused workload counts as checked, because the refusal is reported. */
 const isUnchecked = (group: readonly Reviewed[]): boolean =>
-  group.length > 0 && group.every(({ decision }) => ['skipped', 'removed'].includes(decision.outcome));
+  group.length > 0 &&
+  group.every(
+    ({ decision }) => ['skipped', 'removed'].includes(decision.outcome) || isWithoutChecks(decision),
+  );
+
+const isWithoutChecks = ({ outcome, checks }: ReviewDecision): boolean =>
+  outcome === 'injected' && checks.length === 0;
 
 function noCheck(group: readonly Reviewed[]): CoverageFault {
-  const byReason = Map.groupBy(group, ({ decision }) => decision.reason);
+  const byReason = Map.groupBy(group, ({ decision }) =>
+    isWithoutChecks(decision) ? 'profile-without-checks' : decision.reason,
+  );
   const reasons = [...byReason].map(([reason, { length }]) => `${reason} ${length}`).join(', ');
   const message = `none of ${workloads(group.length)} in the input gets a check (${reasons}): check each reason; a namespace opts in by the label ${profileLabel} of its Namespace in the input, or by --profile`;
   return { code: 'CNI_GATE_NOTHING_CHECKED', message };

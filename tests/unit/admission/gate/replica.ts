@@ -9,9 +9,11 @@ import { now } from '../../core/networks/objects.ts';
 import { podEvidence, type Shown } from '../../core/networks/support.ts';
 import { binding, clusterWith, gateView, pending } from './support.ts';
 
+const proof = { checks: [{ address: {} }] };
+
 const profiles = [
-  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof' },
-  { name: 'bare', evidence: 'proof' },
+  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof', proof },
+  { name: 'bare', evidence: 'proof', proof },
   { name: 'old', daemonSets: [{ namespace: 'net', name: 'agent' }] },
   {
     name: 'both',
@@ -20,6 +22,7 @@ const profiles = [
       { namespace: 'net', name: 'agent' },
     ],
     evidence: 'proof',
+    proof,
   },
 ];
 

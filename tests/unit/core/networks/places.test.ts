@@ -17,7 +17,8 @@ import { evidenceWith, start } from './support.ts';
 
 /* A DaemonSet that may be in several namespaces, as Calico's is in calico-system or in kube-system. */
 
-const profiles = [{ name: 'mesh', daemonSets: [{ namespace: ['system', 'net'], name: 'agent' }] }];
+const proof = { checks: [{ address: {} }] };
+const profiles = [{ name: 'mesh', daemonSets: [{ namespace: ['system', 'net'], name: 'agent' }], proof }];
 const policy = policyOf({ profiles });
 
 /** A cluster with a pod of the DaemonSet on node n1 in each of these namespaces, each ready or not. */

@@ -86,7 +86,7 @@ interface Question {
 const policies = { ready: policyWith('ready'), proof: policyWith('proof') };
 
 function policyWith(evidence: 'ready' | 'proof') {
-  const proof = { checks: [] };
+  const proof = { checks: [{ address: {} }] };
   return policyOf({ profiles: ['mesh', 'base'].map((name) => ({ name, daemonSets: [], proof, evidence })) });
 }
 

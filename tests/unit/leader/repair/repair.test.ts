@@ -59,7 +59,10 @@ async function scene(
   putAt(Date.now() - seenAgo, first);
   evidence.markSynced();
   const { onFailure } = more;
-  const proof = { checks: [], ...(onFailure && { witness: 'kubelet', continuous: { onFailure } }) };
+  const proof = {
+    checks: [{ address: {} }],
+    ...(onFailure && { witness: 'kubelet', continuous: { onFailure } }),
+  };
   const profiles = [{ name: 'mesh', daemonSets: [], proof, evidence: more.evidence ?? 'ready' }];
   const policy = policyOf({ profiles, repair: { mode: more.mode ?? 'recreate', ...more.budgets } });
   const { leader, lead } = switchedLead(leads);
