@@ -4,8 +4,7 @@ import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { parsePolicy } from '../../webhook/config/load.ts';
 import { writeYaml } from '../../webhook/lib/yaml.ts';
-import { largestObject, mostObjects } from '../../webhook/review/input/documents.ts';
-import { expandInputs } from '../../webhook/review/input/files.ts';
+import { expandInputs, largestYaml } from '../../webhook/review/input/read.ts';
 import { jsonListOfDeployments } from '../support/large-inputs.ts';
 import { folderWith, pod, type Reviewed, readYaml, reviewFiles, reviewNames, reviewText } from './support.ts';
 
@@ -101,10 +100,6 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
       /Pod default\/a: spec\.containers must be array, is 1/,
     ],
     [
-      `{"apiVersion":"v1","kind":"Pod","metadata":{},"spec":{"containers":[],"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}}\n`,
-      /nested too deeply/,
-    ],
-    [
       'metadata: {{ toYaml .Values.x }}\n',
       /: a map cannot be a key; render a template first, for example with/,
     ],
@@ -172,7 +167,7 @@ const codes = ({ report }: Reviewed): string[] => report.faults.map((fault) => f
 const many = 20;
 
 test('a JSON List above the limit is read, and stays JSON', async (t) => {
-  const space = ' '.repeat(largestObject);
+  const space = ' '.repeat(largestYaml);
   const list = jsonListOfDeployments(many).replace(/^/, space);
   const reviewed = await reviewFiles(t, { 'a.json': list }, { profile: 'cilium' });
   assert.deepEqual(reviewed.faults, []);
@@ -187,41 +182,21 @@ interface Deployment {
 }
 
 test('a document beyond the limit is an error with a code, and the others are reviewed', async (t) => {
-  const huge = `kind: ConfigMap\napiVersion: v1\ndata:\n  a: ${'x'.repeat(largestObject)}\n`;
+  const huge = `kind: ConfigMap\napiVersion: v1\ndata:\n  a: ${'x'.repeat(largestYaml)}\n`;
   const reviewed = await reviewText(t, `${pod('a')}---\n${huge}---\n${pod('b')}`, { profile: 'cilium' });
   assert.deepEqual(codes(reviewed), ['CNI_GATE_INPUT_TOO_LARGE']);
   assert.equal(reviewed.summary.injected, 2);
-  const item = jsonListOfDeployments(2).replace('SETTING_0', 'x'.repeat(largestObject));
-  const list = await reviewText(t, item, { profile: 'cilium' });
-  assert.deepEqual(codes(list), ['CNI_GATE_INPUT_TOO_LARGE']);
-  assert.equal(list.summary.injected, 1);
 });
 
-test('depth, aliases and the number of documents are bounded', async (t) => {
+test('depth and what aliases stand for are bounded', async (t) => {
   const deep = (open: string, close = ''): string => `a: ${open.repeat(100_000)}${close.repeat(100_000)}\n`;
   const bomb = `a0: &a0 ${'x'.repeat(1000)}\n${Array.from({ length: 20 }, (_, i) => `a${i + 1}: &a${i + 1} {<<: {x: *a${i}, y: *a${i}}}\n`).join('')}`;
   const indented = Array.from({ length: 1500 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('');
   const dashes = `${'- '.repeat(100_000)}a\n`;
-  const aliases = Array.from({ length: 1001 }, (_, i) => `- &a${i} x\n- *a${i}\n`).join('');
-  for (const text of [
-    aliases,
-    deep('['),
-    deep('[', ']'),
-    deep('{a: '),
-    deep('{a: ', '}'),
-    indented,
-    dashes,
-    bomb,
-  ]) {
+  for (const text of [deep('['), deep('[', ']'), deep('{a: '), deep('{a: ', '}'), indented, dashes, bomb]) {
     const reviewed = await reviewText(t, `${text}---\n${pod('a')}`, { profile: 'cilium' });
     assert.deepEqual(codes(reviewed), ['CNI_GATE_INPUT_TOO_LARGE'], text.slice(0, 40));
     assert.equal(reviewed.summary.injected, 1);
-  }
-  for (const text of ['---\n'.repeat(1_000_000), `[${'{},'.repeat(500_000)}{}]`]) {
-    const reviewed = await reviewText(t, text);
-    const reported = codes(reviewed).filter((code) => code === 'CNI_GATE_INPUT_TOO_LARGE');
-    assert.equal(reported.length, 1);
-    assert.ok(reviewed.faults.length <= mostObjects + 1);
   }
 });
 

@@ -9,8 +9,8 @@ import { parsePolicy } from '../../webhook/config/load.ts';
 import * as yaml from '../../webhook/lib/yaml.ts';
 import { summarize } from '../../webhook/review/model.ts';
 import { answersOutput, jsonOutput } from '../../webhook/review/output/json.ts';
-import { yamlOutput } from '../../webhook/review/output/patched.ts';
-import { textOutput } from '../../webhook/review/output/text.ts';
+
+import { textOutput, yamlOutput } from '../../webhook/review/output/text.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
 import { schemaFaults } from '../support/schemas.ts';
 

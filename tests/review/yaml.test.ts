@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import { valueAt } from '../../webhook/review/values.ts';
+import { valueAt } from '../../webhook/lib/json.ts';
 import { tables } from './manifests.ts';
 import { namespaceOf, pod, type Reviewed, readYaml, reviewFiles, reviewText } from './support.ts';
 

@@ -3,10 +3,10 @@ import { clean } from '../lib/clean.ts';
 import { exitCodeOf, isRecorded, placeOf, type Report, type Summary, summarize } from '../review/model.ts';
 import { answersOutput, jsonOutput } from '../review/output/json.ts';
 import { junitOutput } from '../review/output/junit.ts';
-import { yamlOutput } from '../review/output/patched.ts';
+
 import { problemsOf, reportRoot } from '../review/output/problems.ts';
 import { githubOutput, gitlabOutput, sarifOutput } from '../review/output/services.ts';
-import { textOutput } from '../review/output/text.ts';
+import { textOutput, yamlOutput } from '../review/output/text.ts';
 import { review } from '../review/run.ts';
 import { type reviewForms, terminal, usageError } from './options.ts';
 

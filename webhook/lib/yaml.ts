@@ -45,7 +45,7 @@ export interface YamlDocument {
 
 /** The maximum nesting of maps and lists, because the package uses recursion. */
 const deepest = 200;
-/** The maximum number of aliases in a document, because the package searches for the anchor of each. */
+/** The maximum number of values for which the aliases of a document stand. */
 const mostAliases = 1000;
 
 /**
@@ -94,17 +94,13 @@ function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']
   const fail = (message: string, tooLarge: boolean): never => {
     throw new YamlError(message, lines.linePos(parser.offset - 1), tooLarge);
   };
-  let aliases = 0;
   let before = '';
   lines.addNewLine(0);
   for (const lexeme of new KubernetesLexer().lex(text)) {
     yield* parser.next(lexeme);
-    // `\u001f` marks the text of a block scalar, where an asterisk is no alias
-    if (lexeme.startsWith('*') && before !== '\u001f') aliases += 1;
     // the package would read an action of a template, such as "{{ .Values.name }}", as a map
     if (before === '{' && lexeme === '{') fail('a map cannot be a key', false);
     before = lexeme;
-    if (aliases > mostAliases) fail(`more than ${mostAliases} aliases`, true);
     if (parser.stack.length > deepest) fail(`nested too deeply: more than ${deepest} levels`, true);
   }
   yield* parser.end();

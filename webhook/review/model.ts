@@ -29,6 +29,15 @@ export interface Position {
   line: number;
 }
 
+/** A Namespace of the input. */
+export interface NamespaceObject {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  file: string;
+  /** The line of the profile label; without one, the line of the nearest field around it. */
+  line: number;
+}
+
 /** An object of the input that creates pods. */
 export interface Workload extends Position {
   apiVersion: string;

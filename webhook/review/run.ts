@@ -1,7 +1,6 @@
-import { coverageFindings } from './findings/coverage.ts';
-import { mostInput, readStream } from './input/documents.ts';
-import { expandInputs, readInput, standardInput } from './input/files.ts';
+import { coverageFindings } from './findings.ts';
 import { manifestReader } from './input/manifest-reader.ts';
+import { expandInputs, mostInput, readInput, readStream, standardInput } from './input/read.ts';
 import { type JudgeOptions, judgeFor } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
 import type { Fault, Report, Reviewed } from './model.ts';
@@ -33,9 +32,9 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const manifests = reviewed.filter(({ workload }) => !workload.recorded);
   const findings = [
     ...reader.findings,
-    ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace)),
+    ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace ?? '')),
   ];
-  findings.push(...coverageFindings(manifests, reader.namespaces, policy, profile, findings));
+  findings.push(...coverageFindings(manifests, reader.namespaces, profile, findings));
   const { documents, faults, otherObjects, namespaces } = reader;
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }
@@ -51,10 +50,7 @@ async function readAll(names: readonly string[], reader: ReturnType<typeof manif
     }
     left -= input.text.length;
     const before = reader.found();
-    for (const document of readStream(input.file, input.text)) {
-      if (reader.isFull()) break;
-      reader.take(document);
-    }
+    for (const document of readStream(input.file, input.text)) reader.take(document);
     // usually an empty pipe, because the command before it failed
     if (reader.found() === before && names.includes(String(found)))
       reader.faults.push(emptyInput(input.file));

@@ -3,7 +3,7 @@ import { clean } from '../../lib/clean.ts';
 import { errorCodes, errorPage, isErrorCode } from '../../lib/errors.ts';
 import { docsUrl } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
-import { standardInputName } from '../input/files.ts';
+import { standardInputName } from '../input/read.ts';
 import { placeOf, type Summary } from '../model.ts';
 import type { Problem } from './problems.ts';
 import { totals } from './text.ts';
