@@ -1,45 +1,51 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { parsePolicy } from '../../webhook/config/load.ts';
 import { writeYaml } from '../../webhook/lib/yaml.ts';
-import { expandInputs, largestYaml } from '../../webhook/review/input/read.ts';
+import { expand, largestYaml } from '../../webhook/review/input/read.ts';
 import { jsonListOfDeployments } from '../support/large-inputs.ts';
 import { folderWith, pod, type Reviewed, readYaml, reviewFiles, reviewNames, reviewText } from './support.ts';
 
-/** The expanded inputs, relative to the folder; a fault is shown as its message. */
-const found = (folder: string, names: string[]): string[] =>
-  expandInputs(names.map((name) => `${folder}/${name}`)).map((one) =>
+/** What a name stands for, relative to the folder; a fault is shown as its message. */
+const found = (folder: string, name: string): string[] =>
+  expand(`${folder}/${name}`).map((one) =>
     typeof one === 'string'
       ? relative(folder, one)
       : `${relative(folder, one.file)}: ${one.message.replace(/, stat .*/, '')}`,
   );
 
-test('files, folders and globs: each file once, in the order of the arguments; a missing one is an error', (t) => {
+test('files, folders and globs; a missing one is an error', (t) => {
   const hidden = { 'c/.hidden.yaml': '', '.git/x.yaml': '' };
   const read = { 'b.yaml': '', 'a.yml': '', '[x].yaml': '', 'c/d.json': '', 'c/e.txt': '' };
-  const folder = folderWith(t, { ...hidden, ...read, 'empty/x.txt': '' });
-  const noFile =
-    'the folder contains no .yaml, .yml or .json file (skipped are node_modules and names that begin with a dot)';
-  const cases: [names: string[], expected: string[]][] = [
+  const folder = folderWith(t, { ...hidden, ...read });
+  const cases: [name: string, expected: string[]][] = [
+    ['.', ['[x].yaml', 'a.yml', 'b.yaml', 'c/d.json']],
     // a named file is read whatever its extension
-    [
-      ['c/e.txt', 'b.yaml', '.', 'c/../b.yaml'],
-      ['c/e.txt', 'b.yaml', '[x].yaml', 'a.yml', 'c/d.json'],
-    ],
-    [['*.y*ml'], ['[x].yaml', 'a.yml', 'b.yaml']],
+    ['c/e.txt', ['c/e.txt']],
+    ['*.y*ml', ['[x].yaml', 'a.yml', 'b.yaml']],
+    ['**/d.{json,yaml}', ['c/d.json']],
     // an existing file with brackets in its name takes precedence
-    [
-      ['**/d.{json,yaml}', '[x].yaml'],
-      ['c/d.json', '[x].yaml'],
-    ],
-    [
-      ['none.yaml', 'a.yml', '*.txt', 'empty'],
-      ['none.yaml: no such file or directory', 'a.yml', '*.txt: no file matches', `empty: ${noFile}`],
-    ],
+    ['[x].yaml', ['[x].yaml']],
+    ['none.yaml', ['none.yaml: no such file or directory']],
+    ['*.txt', ['*.txt: no file matches']],
   ];
-  for (const [names, expected] of cases) assert.deepEqual(found(folder, names), expected);
+  for (const [name, expected] of cases) assert.deepEqual(found(folder, name), expected);
+});
+
+test('a file that is named twice is read once', async (t) => {
+  const folder = folderWith(t, { 'a.yaml': pod('a'), 'b.yaml': pod('b') });
+  const { faults, reported } = await asked([
+    join(folder, 'b.yaml'),
+    folder,
+    `${folder}/../${basename(folder)}/b.yaml`,
+  ]);
+  assert.deepEqual(faults, []);
+  assert.deepEqual(
+    reported,
+    ['b', 'a'].map((name) => `injected profile-applies Pod shop/${name}`),
+  );
 });
 
 const asked = (names: string[]): Promise<Reviewed> =>
@@ -55,7 +61,7 @@ test('binary files are an error', async (t) => {
     [
       'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found other bytes: is it binary, or UTF-16?',
       'CNI_GATE_INPUT_UNREADABLE expected UTF-8 text, found other bytes: is it binary, or UTF-16?',
-      'CNI_GATE_INPUT_UNREADABLE the folder contains no .yaml, .yml or .json file (skipped are node_modules and names that begin with a dot)',
+      'CNI_GATE_INPUT_UNREADABLE there are no objects in the input',
     ],
   );
   assert.deepEqual(reported, ['injected profile-applies Pod shop/a']);
@@ -87,7 +93,7 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     ],
     ['<<: 1\n', /^\d+: neither YAML nor JSON: Merge sources must be maps/],
     ['a: &a [*a]\n', /^\d+: neither YAML nor JSON: an alias stands for a value that contains it$/],
-    ['a: &a {<<: *a}\n', /^\d+: the aliases stand for .* a map into which they are merged$/],
+    ['a: &a {<<: *a}\n', /^\d+: neither YAML nor JSON: Excessive alias count/],
     ['hello\n', /^\d+: expected a Kubernetes object, got a string/],
     ['- 1\n- 2\n', /^\d+: expected a Kubernetes object, got a list/],
     ['kind: Pod\n', /^\d+: a Pod has no apiVersion/],
@@ -110,7 +116,7 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     [pod('a') + pod('b'), /: the key "kind" occurs twice: is a "---" missing before this manifest/],
     [
       `${namespace}labels: {a: 1.10}}\n`,
-      /: Namespace one: expected a string in label a, got a number; put it in quotes/,
+      /: Namespace one: expected a string in a, got a number; put it in quotes/,
     ],
     [`${namespace}x: y}\n`.replace('name: one, ', ''), /: a Namespace has no metadata\.name$/],
     [
@@ -195,7 +201,7 @@ test('depth and what aliases stand for are bounded', async (t) => {
   const dashes = `${'- '.repeat(100_000)}a\n`;
   for (const text of [deep('['), deep('[', ']'), deep('{a: '), deep('{a: ', '}'), indented, dashes, bomb]) {
     const reviewed = await reviewText(t, `${text}---\n${pod('a')}`, { profile: 'cilium' });
-    assert.deepEqual(codes(reviewed), ['CNI_GATE_INPUT_TOO_LARGE'], text.slice(0, 40));
+    assert.deepEqual(codes(reviewed), ['CNI_GATE_INPUT_SYNTAX'], text.slice(0, 40));
     assert.equal(reviewed.summary.injected, 1);
   }
 });

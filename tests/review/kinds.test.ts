@@ -84,7 +84,7 @@ test('review.kinds adds kinds, and replaces the built-in entries of a kind', asy
   assert.deepEqual(
     json().workloads.map(({ outcome, kind, part }) => [outcome, kind, part]),
     [
-      ['injected', 'Farm', 'barns.red.stalls[0].pod'],
+      ['injected', 'Farm', 'spec.barns.red.stalls[0].pod'],
       ['injected', 'RayCluster', undefined],
       ['injected', 'Rollout', undefined],
     ],
@@ -127,7 +127,6 @@ test("a Namespace's annotations set the ids that a mesh exempts", async (t) => {
     'config.linkerd.io/proxy-uid': '64532',
     'config.linkerd.io/proxy-gid': '3000',
     note: 'a',
-    odd: 7,
   };
   const reviewed = await reviewText(
     t,

@@ -38,7 +38,7 @@ test('the diff of an object in a List, and of JSON', async (t) => {
   assert.match(inJson, /^\+ {8}"name": "cni-gate-validator",$/m);
 });
 
-test('an init container that the proof replaces is named, and a removal in the diff', async (t) => {
+test('an init container that the proof replaces is a removal in the diff', async (t) => {
   const validator = 'linkerd-network-validator';
   const text = pod('a').replace('spec:', `spec:\n  initContainers:\n  - name: ${validator}\n    image: b`);
   const redirect = { listen: 4140, connect: ['192.0.2.2:1404'] };
@@ -48,13 +48,7 @@ test('an init container that the proof replaces is named, and a removal in the d
   };
   const reviewed = await reviewText(t, text, { profile: 'linkerd', config: JSON.stringify(config) });
   assert.match(reviewed.text(), /^- .*name: linkerd-network-validator/m);
-  assert.match(
-    reviewed.text(),
-    /note: removes the init container linkerd-network-validator \(proof.replaces\)\n/,
-  );
   assert.doesNotMatch(reviewed.yaml(), /linkerd-network-validator/);
-  const again = await reviewText(t, reviewed.yaml(), { profile: 'istio' });
-  assert.match(again.text(), /^removed (?!.*note: removes)/s);
 });
 
 test('a skipped workload has no diff, although its patch records the review', async (t) => {

@@ -21,14 +21,11 @@ export class YamlError extends Error {
   readonly line: number;
   /** Counted from 1. */
   readonly column: number;
-  /** Whether the text exceeds a limit. */
-  readonly tooLarge: boolean;
 
-  constructor(message: string, { line, col }: { line: number; col: number }, tooLarge = false) {
+  constructor(message: string, { line, col }: { line: number; col: number }) {
     super(message);
     this.line = line;
     this.column = col;
-    this.tooLarge = tooLarge;
   }
 }
 
@@ -91,17 +88,17 @@ class KubernetesLexer extends (Lexer as unknown as new () => LexerInternals) {
 /** The tokens of a text. The number of open maps and lists, which the package keeps on a stack, is limited here. */
 function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']> {
   const parser = new Parser(lines.addNewLine);
-  const fail = (message: string, tooLarge: boolean): never => {
-    throw new YamlError(message, lines.linePos(parser.offset - 1), tooLarge);
+  const fail = (message: string): never => {
+    throw new YamlError(message, lines.linePos(parser.offset - 1));
   };
   let before = '';
   lines.addNewLine(0);
   for (const lexeme of new KubernetesLexer().lex(text)) {
     yield* parser.next(lexeme);
     // the package would read an action of a template, such as "{{ .Values.name }}", as a map
-    if (before === '{' && lexeme === '{') fail('a map cannot be a key', false);
+    if (before === '{' && lexeme === '{') fail('a map cannot be a key');
     before = lexeme;
-    if (parser.stack.length > deepest) fail(`nested too deeply: more than ${deepest} levels`, true);
+    if (parser.stack.length > deepest) fail(`nested too deeply: more than ${deepest} levels`);
   }
   yield* parser.end();
 }
@@ -114,14 +111,10 @@ function toValue(document: Document.Parsed, lines: LineCounter): unknown {
     return value;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const isMany = error instanceof RangeError || error.message.startsWith('Excessive alias count');
-    const message = isMany
-      ? 'the aliases stand for too many values, or for a map into which they are merged'
-      : error instanceof TypeError
-        ? 'an alias stands for a value that contains it'
-        : error.message;
+    const message =
+      error instanceof TypeError ? 'an alias stands for a value that contains it' : error.message;
     const start = lines.linePos(document.contents?.range[0] ?? 0);
-    throw new YamlError(message, start, isMany);
+    throw new YamlError(message, start);
   }
 }
 

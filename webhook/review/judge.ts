@@ -122,13 +122,9 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
       if (reason !== undefined) return { decision: { ...notCalled(reason), ...label }, gaps: [] };
       const { gaps, needs } = beforeAdmission(request);
       const assumed = assumeMeshed ? gaps.map(({ mesh }) => mesh) : [];
-      const before = initNames(request.pod);
       const decided = await decisionOn(workload, body, assumed);
-      // admission has changed the pod in place
-      const after = initNames(request.pod);
-      const replaced = decided.outcome === 'removed' ? [] : before.filter((name) => !after.includes(name));
       const needed = needs !== undefined && decided.outcome !== 'refused' && { needsServer: needs };
-      return { decision: { ...decided, ...label, ...needed, replaced }, gaps: assumeMeshed ? [] : gaps };
+      return { decision: { ...decided, ...label, ...needed }, gaps: assumeMeshed ? [] : gaps };
     } catch (error) {
       if (!(error instanceof CniGateError)) throw error;
       return malformed(workload, error);
@@ -149,8 +145,6 @@ function relocate(operations: readonly Operation[], to: Path): Operation[] {
     ...('from' in operation && { from: `${prefix}${operation.from}` }),
   }));
 }
-
-const initNames = ({ spec }: Pod): string[] => (spec.initContainers ?? []).map(({ name }) => name);
 
 const notCalled = (reason: Uncalled): ReviewDecision => ({
   outcome: 'skipped',

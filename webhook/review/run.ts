@@ -1,6 +1,7 @@
+import { resolve } from 'node:path';
 import { coverageFindings } from './findings.ts';
 import { manifestReader } from './input/manifest-reader.ts';
-import { expandInputs, mostInput, readInput, readStream, standardInput } from './input/read.ts';
+import { expand, mostInput, readInput, readStream, standardInput, standardInputName } from './input/read.ts';
 import { type JudgeOptions, judgeFor } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
 import type { Fault, Report, Reviewed } from './model.ts';
@@ -39,27 +40,31 @@ export async function review(options: ReviewOptions): Promise<Report> {
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }
 
-/** Reads all input. What is named itself must have objects; an empty file in a folder is usual. */
+/** Reads each file once. Each argument must have objects, but a folder or a glob may have empty files. */
 async function readAll(names: readonly string[], reader: ReturnType<typeof manifestReader>): Promise<void> {
+  const seen = new Set<string>();
   let left = mostInput();
-  for (const found of expandInputs(names)) {
-    const input = typeof found === 'string' ? await readInput(found, left) : found;
-    if ('code' in input) {
-      reader.faults.push(input);
-      continue;
-    }
-    left -= input.text.length;
+  for (const name of names) {
     const before = reader.found();
-    for (const document of readStream(input.file, input.text)) reader.take(document);
+    const all = expand(name);
+    const unread = all.filter(
+      (found) => typeof found !== 'string' || seen.size < seen.add(resolve(found)).size,
+    );
+    for (const found of unread) {
+      const input = typeof found === 'string' ? await readInput(found, left) : found;
+      if ('code' in input) reader.faults.push(input);
+      else {
+        left -= input.text.length;
+        for (const document of readStream(input.file, input.text)) reader.take(document);
+      }
+    }
     // usually an empty pipe, because the command before it failed
-    if (reader.found() === before && names.includes(String(found)))
-      reader.faults.push(emptyInput(input.file));
+    if (reader.found() === before && unread.length === all.length) reader.faults.push(withoutObjects(name));
   }
-  if (reader.found() === 0) reader.faults.push(emptyInput(names[0] ?? standardInput));
 }
 
-const emptyInput = (file: string): Fault => ({
+const withoutObjects = (name: string): Fault => ({
   code: 'CNI_GATE_INPUT_UNREADABLE',
   message: 'there are no objects in the input',
-  file,
+  file: name === standardInput ? standardInputName : name,
 });

@@ -44,31 +44,25 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
   const otherObjects = new Map<string, number>();
   let objects = 0;
 
-  /** Runs `read`. An error becomes a fault of the object, so that reading continues with the next object. */
-  function guarded({ file }: SourceDocument, line: number, read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      if (!(error instanceof CniGateError)) throw error;
-      faults.push({ code: error.code, message: error.message, file, line });
+  /** Reads an object or a list. An error becomes a fault of the object, and reading continues with the next object. */
+  function readObject(value: unknown, { document, path }: Omit<Position, 'line'>): void {
+    const items = itemsOf(value);
+    if (items !== undefined) {
+      const at = Array.isArray(value) ? path : [...path, 'items'];
+      for (const [index, item] of items.entries()) readObject(item, { document, path: [...at, index] });
+    } else if (value !== null) {
+      const line = lineOf(document, path);
+      objects += 1;
+      try {
+        readSingle(value, { document, path, line });
+      } catch (error) {
+        if (!(error instanceof CniGateError)) throw error;
+        faults.push({ code: error.code, message: error.message, file: document.file, line });
+      }
     }
   }
 
-  function readObject(value: unknown, { document, path }: Omit<Position, 'line'>): void {
-    const line = lineOf(document, path);
-    guarded(document, line, () => {
-      const items = itemsOf(value);
-      if (items === undefined) {
-        if (value !== null) readSingle(value, { document, path, line });
-        return;
-      }
-      const at = Array.isArray(value) ? path : [...path, 'items'];
-      for (const [index, item] of items.entries()) readObject(item, { document, path: [...at, index] });
-    });
-  }
-
   function readSingle(value: unknown, position: Position): void {
-    objects += 1;
     if (!isObject(value)) throw wrong(`expected a Kubernetes object, got ${describe(value)}`);
     const { kind, apiVersion } = value;
     const group = groupOf(String(apiVersion));
@@ -155,17 +149,18 @@ function itemsOf(value: unknown): unknown[] | undefined {
   );
 }
 
-/** The name, labels and annotations of a Namespace object. A label with value null is empty, as in the API server. */
+/** The name, labels and annotations of a Namespace object. A value null is an empty text, as in the API server. */
 function namespaceMaps(object: Fields): Pick<NamespaceObject, 'labels' | 'annotations'> & { name: string } {
   const { name, labels, annotations } = fieldsOf(object.metadata);
   if (typeof name !== 'string' || name === '') throw wrong('a Namespace has no metadata.name');
-  const own = Object.entries(fieldsOf(labels)).map(([key, value]): [string, string] => {
-    if (typeof (value ?? '') === 'string') return [key, String(value ?? '')];
-    const expected = `expected a string in label ${key}, got ${describe(value)}; put it in quotes`;
-    throw wrong(`Namespace ${name}: ${expected}`);
-  });
-  const strings = Object.entries(fieldsOf(annotations)).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  return { name, labels: Object.fromEntries(own), annotations: Object.fromEntries(strings) };
+  const strings = (map: unknown): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(fieldsOf(map)).map(([key, value]) => {
+        if (typeof (value ?? '') === 'string') return [key, String(value ?? '')];
+        throw wrong(
+          `Namespace ${name}: expected a string in ${key}, got ${describe(value)}; put it in quotes`,
+        );
+      }),
+    );
+  return { name, labels: strings(labels), annotations: strings(annotations) };
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream, globSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { systemText } from '../../lib/errors.ts';
 import { readYaml, type YamlDocument, YamlError } from '../../lib/yaml.ts';
@@ -15,8 +15,6 @@ export const largestYaml = 8 * mebi;
 export const mostInput = (heap = getHeapStatistics().heap_size_limit): number =>
   Math.min(256 * mebi, Math.floor(heap / 8));
 
-const inMebi = (count: number): string => `${Math.ceil((count / mebi) * 10) / 10} MiB`;
-
 /** The argument of `-f` for standard input. */
 export const standardInput = '-';
 
@@ -24,18 +22,11 @@ export const standardInput = '-';
 export const standardInputName = 'stdin';
 
 /**
- * The files that the arguments of `-f` name, in order and without duplicates: files, folders, globs, and `-`.
+ * What an argument of `-f` names: a file, `-`, or the files of a folder or glob.
  *
- * @returns paths, and faults for arguments that do not exist or may not be read
+ * @returns paths, and faults for what does not exist or may not be read
  */
-export function expandInputs(names: readonly string[]): (string | Fault)[] {
-  const seen = new Set<string>();
-  return names.flatMap(expand).filter((found) => {
-    return typeof found !== 'string' || seen.size < seen.add(resolve(found)).size;
-  });
-}
-
-function expand(name: string): (string | Fault)[] {
+export function expand(name: string): (string | Fault)[] {
   if (name === standardInput) return [name];
   try {
     return statSync(name).isDirectory() ? manifestsIn(name) : [name];
@@ -62,7 +53,7 @@ function manifestsIn(folder: string): (string | Fault)[] {
   const kustomized = matching('{kustomization.yaml,kustomization.yml,Kustomization}').map(dirname);
   const isRead = (path: string): boolean =>
     !kustomized.some((kustomization) => path.startsWith(`${kustomization}${sep}`));
-  const found = [
+  return [
     ...matching('*.{yaml,yml,json}').filter(isRead),
     ...kustomized.filter(isRead).map((file) => ({
       code: 'CNI_GATE_INPUT_KUSTOMIZE' as const,
@@ -71,9 +62,6 @@ function manifestsIn(folder: string): (string | Fault)[] {
       file,
     })),
   ];
-  const why =
-    'the folder contains no .yaml, .yml or .json file (skipped are node_modules and names that begin with a dot)';
-  return found.length > 0 ? found : [unreadable(folder, why)];
 }
 
 /**
@@ -91,7 +79,7 @@ export async function readInput(path: string, max: number): Promise<{ file: stri
       const bytes = Buffer.from(chunk);
       size += bytes.length;
       if (size > max) {
-        const message = `review accepts ${inMebi(mostInput())} of input in total: review fewer files at a time, or give Node more memory with NODE_OPTIONS=--max-old-space-size`;
+        const message = `review accepts ${(mostInput() / mebi).toFixed(1)} MiB of input in total: review fewer files at a time, or give Node more memory with NODE_OPTIONS=--max-old-space-size`;
         return { code: 'CNI_GATE_INPUT_TOO_LARGE', message, file };
       }
       chunks.push(bytes);
@@ -167,7 +155,7 @@ function faultIn(document: SourceDocument): Fault | undefined {
     ...at,
   });
   if (!json && text.length > largestYaml) {
-    const message = `a YAML document has ${inMebi(text.length)}; review accepts ${inMebi(largestYaml)}: split it, or print a larger List with kubectl's --output json`;
+    const message = `a YAML document has more than ${largestYaml / mebi} MiB: split it, or print a larger List with kubectl's --output json`;
     return fault('CNI_GATE_INPUT_TOO_LARGE', message, { line: start });
   }
   if (!json && (text.match(/^kind:/gm)?.length ?? 0) > 1) {
@@ -180,10 +168,9 @@ function faultIn(document: SourceDocument): Fault | undefined {
     return undefined;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    const { message, tooLarge, column } = error;
+    const { message, column } = error;
     // `parse` may have added a newline, and an error at the end is then one line too far
     const line = Math.min(start + error.line - 1, start + newlines(text));
-    if (tooLarge) return fault('CNI_GATE_INPUT_TOO_LARGE', message, { line, column });
     const isTemplate = /^[^#\n]*(?:\{\{|\{%)/m.test(text);
     const advice = isTemplate ? '; render a template first, for example with helm template' : '';
     return fault('CNI_GATE_INPUT_SYNTAX', `neither YAML nor JSON: ${message}${advice}`, { line, column });

@@ -60,7 +60,7 @@ export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): Fou
       const isNamed = entries.length > 1 || entry.path.includes('*');
       return pathsOf(object, entry).map((path) => ({
         path,
-        ...(isNamed && { part: partOf(path) }),
+        ...(isNamed && { part: dotted(path) }),
       }));
     });
   return isCustom(apiVersion) && Array.isArray(valueAt(object, [...usualPath, 'spec', 'containers']))
@@ -86,12 +86,6 @@ function pathsOf(object: Fields, entry: TemplateKind): Path[] {
   return found;
 }
 
-/** A short name of a path, such as `pytorchReplicaSpecs.Worker`, without the outer `spec` and `template`. */
-function partOf(path: Path): string {
-  const middle = path.slice(path[0] === 'spec' ? 1 : 0, path.at(-1) === 'template' ? -1 : undefined);
-  return dotted([...(middle.length > 0 ? middle : path)]);
-}
-
 /** Makes a workload from a manifest. @throws CniGateError if there is no pod template */
 export function workloadOf(
   object: Fields,
@@ -103,9 +97,7 @@ export function workloadOf(
   const apiVersion = String(object.apiVersion);
   const { namespace, name } = nameIn(object, defaultNamespace);
   const isPod = kind === 'Pod' && apiVersion === 'v1';
-  const pod = isPod
-    ? podIn(object, namespace)
-    : podOf(object, path, namespace, `${kind} ${namespace}/${name}`);
+  const pod = isPod ? object : podOf(object, path, `${kind} ${namespace}/${name}`);
   return {
     ...position,
     apiVersion,
@@ -145,16 +137,12 @@ export function nameIn(object: Fields, defaultNamespace: string): { namespace: s
   return { namespace, name: typeof name === 'string' ? name : generated };
 }
 
-/** The pod with its namespace. Metadata that is not an object stays as it is, so that admission rejects the pod. */
-const podIn = (pod: Fields, namespace: string): Fields =>
-  isObject(pod.metadata) ? { ...pod, metadata: { ...pod.metadata, namespace } } : pod;
-
 /**
  * The pod that the controller would create from a manifest: it copies labels, annotations and finalizers from the
  * template (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). The object becomes the pod's owner
  * even if a real pod would have another owner, such as a ReplicaSet: no decision depends on the difference.
  */
-function podOf(object: Fields, path: Path, namespace: string, who: string): Fields {
+function podOf(object: Fields, path: Path, who: string): Fields {
   const template = valueAt(object, path);
   const where = path.join('.');
   if (!isObject(template)) {
@@ -169,7 +157,7 @@ function podOf(object: Fields, path: Path, namespace: string, who: string): Fiel
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { generateName: `${name}-`, namespace, labels, annotations, finalizers, ownerReferences },
+    metadata: { generateName: `${name}-`, labels, annotations, finalizers, ownerReferences },
     // Knative allows containers without a name, and its controller names them
     spec: isCustom(String(apiVersion)) ? withNames(spec) : spec,
   };

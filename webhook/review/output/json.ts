@@ -4,7 +4,7 @@ import type { Report, Summary } from '../model.ts';
 export function jsonOutput(report: Report, summary: Summary): string {
   const workloads = report.reviewed.map(({ workload, decision }) => {
     const { apiVersion, kind, namespace, name, part, document, line } = workload;
-    const { operations: patch, podLabel: _, answer: __, replaced: ___, ...outcome } = decision;
+    const { operations: patch, podLabel: _, answer: __, ...outcome } = decision;
     const place = { file: document.file, line };
     return { apiVersion, kind, namespace, name, part, ...place, ...outcome, patch };
   });

@@ -102,22 +102,18 @@ export function totals(
   summary: Summary,
   { paint, strict }: Omit<TextOptions, 'diff'>,
 ): [string, string, string] {
-  const { workloads, refused, errors, skipped, otherObjects } = summary;
-  const warnings = summary.warnings + summary.findings;
+  const { workloads, injected, skipped, refused, errors, otherObjects } = summary;
+  const changed = (['updated', 'current', 'removed', 'warned'] as const).filter((one) => summary[one] > 0);
   const outcomes = [
-    `${summary.injected} injected`,
-    ...some(summary.updated, 'updated'),
-    ...some(summary.current, 'current'),
-    ...some(summary.removed, 'removed'),
-    ...some(sum(skipped), `skipped${counts(skipped)}`),
-    ...some(summary.warned, 'warned'),
-    paint(refused > 0 ? 'red' : 'dim', `${refused} refused`),
+    `${injected} injected`,
+    ...changed.map((one) => `${summary[one]} ${one}`),
+    ...(sum(skipped) > 0 ? [`${sum(skipped)} skipped${counts(skipped)}`] : []),
+    `${refused} refused`,
   ];
-  const style = warnings === 0 ? 'dim' : strict ? 'red' : 'yellow';
   const rest = [
-    paint(style, counted(warnings, strict ? 'error' : 'warning')),
+    counted(summary.warnings + summary.findings, strict ? 'error' : 'warning'),
     `${counted(sum(otherObjects), 'other object')}${clean(counts(otherObjects))}`,
-    ...(errors > 0 ? [paint('red', `${errors} unreadable`)] : []),
+    ...(errors > 0 ? [`${errors} unreadable`] : []),
   ];
   const passed = exitCodeOf(summary, strict) === 0;
   return [
@@ -132,7 +128,6 @@ const counts = (by: Record<string, number>): string => {
   return each.length === 0 ? '' : ` (${each.join(', ')})`;
 };
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
-const some = (count: number, what: string): string[] => (count > 0 ? [`${count} ${what}`] : []);
 const sum = (by: Record<string, number>): number => Object.values(by).reduce((a, b) => a + b, 0);
 
 /**
