@@ -8,7 +8,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { version } from '../../webhook/lib/version.ts';
 import { summarize } from '../../webhook/review/model.ts';
 import { pathFrom, problemsOf, reportRoot } from '../../webhook/review/output/problems.ts';
-import { githubOutput, sarifOutput } from '../../webhook/review/output/services.ts';
+import { githubOutput, sarifOutput } from '../../webhook/review/output/reports.ts';
 import { configuredProfiles } from '../support/configurations.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
 import { command, folderWith, labelled, namespaceOf, pod } from './support.ts';

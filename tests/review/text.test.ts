@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { junitOutput } from '../../webhook/review/output/junit.ts';
+import { junitOutput } from '../../webhook/review/output/reports.ts';
 import { labelled, namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 test('the text output: a header, a unified diff of the object, and totals', async (t) => {

@@ -36,10 +36,10 @@ export function keyFindings(
 ): Finding[] {
   return (['labels', 'annotations'] as const).flatMap((map) =>
     Object.entries(fieldsOf(valueAt(object, [...at, 'metadata', map])))
+      // an empty value often comes from a variable of a template that is not set
       .filter(([key, value]) =>
         known[map].includes(key)
-          ? // an empty value often comes from a variable of a template that is not set
-            key === profileLabel && !(isRead && (value ?? '') !== '')
+          ? key === profileLabel && !(isRead && (value ?? '') !== '')
           : isLikeOurs(key),
       )
       .map(([key, value]) => {

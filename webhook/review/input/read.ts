@@ -12,8 +12,8 @@ const mebi = 2 ** 20;
 export const largestYaml = 8 * mebi;
 
 /** The maximum bytes of all inputs. Processing needs up to six times as much, so a small heap lowers the limit. */
-export const mostInput = (heap = getHeapStatistics().heap_size_limit): number =>
-  Math.min(256 * mebi, Math.floor(heap / 8));
+export const mostInput = (): number =>
+  Math.min(256 * mebi, Math.floor(getHeapStatistics().heap_size_limit / 8));
 
 /** The argument of `-f` for standard input. */
 export const standardInput = '-';

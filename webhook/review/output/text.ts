@@ -1,7 +1,5 @@
-import type { styleText } from 'node:util';
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
 import jsonpatch from 'fast-json-patch';
-import type { Outcome } from '../../admission/mutate.ts';
 import { clean } from '../../lib/clean.ts';
 import { valueAt } from '../../lib/json.ts';
 import { writeYaml } from '../../lib/yaml.ts';
@@ -18,17 +16,6 @@ import {
   type Summary,
 } from '../model.ts';
 
-/** The style of each outcome on a terminal. */
-const styles = {
-  injected: 'green',
-  updated: 'green',
-  current: 'dim',
-  removed: 'yellow',
-  skipped: 'dim',
-  warned: 'yellow',
-  refused: 'red',
-} as const satisfies Record<Outcome, Parameters<typeof styleText>[0]>;
-
 /** How to write the text. */
 export interface TextOptions {
   /** Colours a text, or returns it unchanged. */
@@ -44,7 +31,9 @@ export function* textOutput(report: Report, summary: Summary, options: TextOptio
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
   for (const entry of report.reviewed) {
     const lines = [header(entry, options), ...notes(entry, findings.get(entry.workload) ?? [], options)];
-    if (options.diff && isChanged(entry)) lines.push(...diff(entry, options));
+    // the patch of a skipped workload only records the review
+    const isChanged = entry.decision.operations.length > 0 && entry.decision.outcome !== 'skipped';
+    if (options.diff && isChanged) lines.push(...diff(entry, options));
     yield text(lines);
   }
   yield text([...findingLines(findings.get(undefined) ?? [], options), ...totals(summary, options)]);
@@ -54,11 +43,12 @@ const text = (lines: readonly string[]): string => lines.map((line) => `${line}\
 
 /** The line above the changes of a workload: outcome, name, place and reason. */
 function header({ workload, decision }: Reviewed, { paint }: TextOptions): string {
-  const { outcome, reason, profiles, message } = decision;
+  const { outcome, reason, profiles, message, checks } = decision;
   const place = `${workload.document.file}:${workload.line}`;
   const why = profiles.join(', ') || message || reason;
   const name = paint('bold', clean(nameOf(workload)));
-  return `${paint(styles[outcome], outcome)} ${name} (${clean(place)}): ${clean(why)}`;
+  const style = outcome === 'refused' ? 'red' : checks.length > 0 ? 'green' : 'yellow';
+  return `${paint(style, outcome)} ${name} (${clean(place)}): ${clean(why)}`;
 }
 
 function notes(entry: Reviewed, findings: readonly Finding[], options: TextOptions): string[] {
@@ -76,18 +66,21 @@ const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
 const label = ({ paint, strict }: TextOptions): string =>
   strict ? paint('red', 'error') : paint('yellow', 'warning');
 
-/** Whether to show a diff. The patch of a skipped workload only records the review, and is not shown. */
-const isChanged = ({ decision }: Reviewed): boolean =>
-  decision.operations.length > 0 && decision.outcome !== 'skipped';
-
-function diff(entry: Reviewed, { paint }: TextOptions): string[] {
+/** The lines of a unified diff of a workload's object. Both sides are written from values. */
+function diff({ workload, decision }: Reviewed, { paint }: TextOptions): string[] {
+  const { document, path } = workload;
+  const object = valueAt(parsed(document).value, path);
+  const operations = jsonpatch.deepClone(decision.operations);
+  const { newDocument } = jsonpatch.applyPatch(object, operations, false, false);
+  const texts = [written(document, object), written(document, newDocument)] as const;
+  const names = [document.file, `${document.file} as admitted`] as const;
+  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
+  const patch = createTwoFilesPatch(...names, ...texts, undefined, undefined, options);
   const style = { '+': 'green', '-': 'red', '@': 'dim', ' ': undefined } as const;
-  return diffOf(entry)
-    .map(clean)
-    .map((line) => {
-      const colour = style[line.charAt(0) as keyof typeof style];
-      return colour === undefined ? line : paint(colour, line);
-    });
+  return patch.split('\n').map((line) => {
+    const colour = style[line.charAt(0) as keyof typeof style];
+    return colour === undefined ? clean(line) : paint(colour, clean(line));
+  });
 }
 
 /** Findings, each with the name and position of its subject. */
@@ -157,19 +150,6 @@ function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): s
   for (const { workload, decision } of reviewed)
     jsonpatch.applyPatch(valueAt(value, workload.path), jsonpatch.deepClone(decision.operations));
   return written(document, value);
-}
-
-/** The lines of a unified diff of a workload's object. Both sides are written from values. */
-function diffOf({ workload, decision }: Reviewed): string[] {
-  const { document, path } = workload;
-  const object = valueAt(parsed(document).value, path);
-  const operations = jsonpatch.deepClone(decision.operations);
-  const { newDocument } = jsonpatch.applyPatch(object, operations, false, false);
-  const [before, after] = [object, newDocument].map((value) => written(document, value));
-  const { file } = document;
-  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
-  const names = [file, `${file} as admitted`] as const;
-  return createTwoFilesPatch(...names, before ?? '', after ?? '', undefined, undefined, options).split('\n');
 }
 
 const written = ({ json }: SourceDocument, value: unknown): string =>
