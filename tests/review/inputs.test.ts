@@ -106,6 +106,10 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
       /Pod default\/a: spec\.containers must be array, is 1/,
     ],
     [
+      `{"apiVersion":"v1","kind":"Pod","metadata":{},"spec":{"containers":[],"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}}\n`,
+      /nested too deeply/,
+    ],
+    [
       'metadata: {{ toYaml .Values.x }}\n',
       /: a map cannot be a key; render a template first, for example with/,
     ],

@@ -56,8 +56,9 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
       try {
         readSingle(value, { document, path, line });
       } catch (error) {
-        if (!(error instanceof CniGateError)) throw error;
-        faults.push({ code: error.code, message: error.message, file: document.file, line });
+        const known = error instanceof RangeError ? wrong('the object is nested too deeply') : error;
+        if (!(known instanceof CniGateError)) throw error;
+        faults.push({ code: known.code, message: known.message, file: document.file, line });
       }
     }
   }
