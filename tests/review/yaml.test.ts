@@ -23,6 +23,7 @@ suite('the YAML output', () => {
     test(`${title}: has the patched value, is current when reviewed again, and loses only the injection`, async (t) => {
       const reviewed = await reviewText(t, text, { profile: 'cilium' });
       assert.deepEqual(reviewed.faults, []);
+      assert.doesNotMatch(reviewed.text(), /&a1/);
       const output = reviewed.yaml();
       assert.deepEqual(readYaml(output), patchedValue(text, reviewed));
       const again = await reviewText(t, output, { profile: 'cilium' });

@@ -179,7 +179,7 @@ function unchecked(
 ): Finding[] {
   if (group.length === 0) return [];
   const code = 'CNI_GATE_NOTHING_CHECKED';
-  if (!group.every(({ decision }) => isUnchecked(decision)))
+  if (group.some(({ decision }) => decision.checks.length > 0))
     return requested
       .split('.')
       .filter((name) => name !== '' && !applied.has(name))
@@ -194,9 +194,5 @@ function unchecked(
   const message = `none of ${workloads(group.length)} in the input gets a check (${reasons}): check each reason; a namespace opts in by the label ${profileLabel} of its Namespace in the input, or by --profile`;
   return [{ code, message, ...place }];
 }
-
-/** Whether the pod gets no check. A refusal or a warning that stands for it is reported anyway. */
-const isUnchecked = ({ outcome, checks }: Reviewed['decision']): boolean =>
-  checks.length === 0 && outcome !== 'refused' && outcome !== 'warned';
 
 const workloads = (count: number): string => `${count} workload${count === 1 ? '' : 's'}`;

@@ -70,8 +70,7 @@ const label = ({ paint, strict }: TextOptions): string =>
 function diff({ workload, decision }: Reviewed, { paint }: TextOptions): string[] {
   const { document, path } = workload;
   const object = valueAt(parsed(document).value, path);
-  const operations = jsonpatch.deepClone(decision.operations);
-  const { newDocument } = jsonpatch.applyPatch(object, operations, false, false);
+  const { newDocument } = jsonpatch.applyPatch(object, decision.operations, false, false);
   const texts = [written(document, object), written(document, newDocument)] as const;
   const names = [document.file, `${document.file} as admitted`] as const;
   const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
@@ -148,7 +147,7 @@ function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): s
   // a copy, in which no alias shares an object
   const value: unknown = jsonpatch.deepClone(parsed(document).value);
   for (const { workload, decision } of reviewed)
-    jsonpatch.applyPatch(valueAt(value, workload.path), jsonpatch.deepClone(decision.operations));
+    jsonpatch.applyPatch(valueAt(value, workload.path), decision.operations);
   return written(document, value);
 }
 
