@@ -3,13 +3,17 @@ import type { ApiClient } from '../webhook/cluster/client.ts';
 import type { Deps } from '../webhook/lib/deps.ts';
 import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
 import type { CertificateEvents, CertificateSource } from './files.ts';
-import { type ManagedObjects, sharedObjects } from './objects.ts';
+import { sharedObjects } from './objects.ts';
 import { type Leaf, Reconciler, type ReconcilerOptions } from './reconcile.ts';
 import { type Reporter, reporter } from './report.ts';
 import { inForce } from './verify.ts';
 
-interface ManagedOptions extends ManagedObjects, Pick<ReconcilerOptions, 'names' | 'leafDays' | 'overlap'> {
+interface ManagedOptions extends Pick<ReconcilerOptions, 'names' | 'overlap'> {
   client: ApiClient;
+  /** The namespace of the Secret and the Service. */
+  namespace: string;
+  /** The name of the Secret. */
+  secret: string;
 }
 
 /** Milliseconds between two reconciliations. */
@@ -31,8 +35,9 @@ export async function managedCertificate(
   { registry, log, signal }: Deps,
 ): Promise<CertificateSource> {
   const stop = new AbortController();
-  const shared = sharedObjects(options.client, options, stop.signal);
-  const report = reporter(log, registry, options.client);
+  const { client, namespace, secret } = options;
+  const shared = sharedObjects(client, namespace, secret, stop.signal);
+  const report = reporter(log, registry, client);
   const reconciler = new Reconciler({ ...options, shared, report });
   events.addReadyCheck(() => {
     const { leaf } = reconciler;

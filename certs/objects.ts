@@ -2,7 +2,12 @@ import type { Operation as PatchOperation } from 'fast-json-patch';
 import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../webhook/cluster/api-path.ts';
 import type { ApiClient } from '../webhook/cluster/client.ts';
 import { CniGateError } from '../webhook/lib/errors.ts';
-import { certificatesLabel, certificatesLabelValue } from '../webhook/lib/names.ts';
+import {
+  certificatesLabel,
+  certificatesLabelValue,
+  installedService,
+  webhookConfiguration,
+} from '../webhook/lib/names.ts';
 
 /** The data of a Secret as text, decoded from base64. */
 export type SecretData = Readonly<Record<string, string>>;
@@ -10,14 +15,10 @@ export type SecretData = Readonly<Record<string, string>>;
 /** A webhook configuration whose caBundle is maintained, as `mutating/NAME` or `validating/NAME`. */
 export type ConfigurationName = `${WebhookKind}/${string}`;
 
-export interface ManagedObjects {
-  /** The namespace of the Secret and the Service. */
-  namespace: string;
-  secret: string;
-  /** The Service that our webhooks call. */
-  service: string;
-  configurations: readonly ConfigurationName[];
-}
+const configurationNames: ConfigurationName[] = [
+  `mutating/${webhookConfiguration}`,
+  `validating/${webhookConfiguration}`,
+];
 
 export interface SecretSnapshot {
   /** Whether the Secret carries our label. */
@@ -37,7 +38,6 @@ export interface ConfigurationSnapshot {
 }
 
 export interface Configurations {
-  /** The configurations that were read, in the order of {@link ManagedObjects.configurations}. */
   found: ConfigurationSnapshot[];
   /** Why the others are not in `found`. CNI_GATE_CA_BUNDLE: no such object, or no webhook calls our Service. */
   faults: Map<ConfigurationName, CniGateError>;
@@ -66,10 +66,15 @@ interface Configuration {
 
 /**
  * Reads and writes the shared objects through the API of a cluster.
+ * @param namespace the namespace of the Secret and the Service
  * @param signal ends every request
  */
-export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal?: AbortSignal) {
-  const { namespace, service, secret: secretName } = objects;
+export function sharedObjects(
+  client: ApiClient,
+  namespace: string,
+  secretName: string,
+  signal?: AbortSignal,
+) {
   const folder = apiPath`/api/v1/namespaces/${namespace}/secrets`;
   const secretPath = pathBelow(folder, secretName);
 
@@ -78,11 +83,11 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
     const found = await client.get<Configuration>(pathBelow(...placeOf(name)), { signal });
     const own = [...(found?.webhooks ?? []).entries()].filter(
       ([, { clientConfig }]) =>
-        clientConfig.service?.namespace === namespace && clientConfig.service.name === service,
+        clientConfig.service?.namespace === namespace && clientConfig.service.name === installedService,
     );
     if (!found || own.length === 0) {
       const message = found
-        ? `${name} has no webhook that calls the Service ${namespace}/${service}`
+        ? `${name} has no webhook that calls the Service ${namespace}/${installedService}`
         : `${name} does not exist, so the API server does not call it`;
       throw new CniGateError('CNI_GATE_CA_BUNDLE', message);
     }
@@ -129,13 +134,12 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
     /** Reads the webhook configurations. If one cannot be read, the reason is among the faults. */
     async configurations(): Promise<Configurations> {
       const faults: Configurations['faults'] = new Map();
-      const all = objects.configurations.map((name) =>
+      const all = configurationNames.map((name) =>
         readConfiguration(name).catch((error: unknown) => {
           if (!(error instanceof CniGateError)) throw error;
           faults.set(name, error);
         }),
       );
-      // in a fixed order, because `measureTrust` compares the list with the previous one
       return { found: (await Promise.all(all)).filter((each) => each !== undefined), faults };
     },
 

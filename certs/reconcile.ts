@@ -22,6 +22,9 @@ import {
 } from './rotation.ts';
 import { inForce, renewalDue } from './verify.ts';
 
+/** The validity of a serving certificate in days: short, because it is renewed automatically. */
+const servingDays = 7;
+
 /** A replica's own serving certificate. `signedBy` is the fingerprint of the authority that signed it. */
 export interface Leaf extends ServingCertificate {
   signedBy: string;
@@ -32,7 +35,6 @@ export interface ReconcilerOptions {
   report: Omit<Reporter, 'trouble'>;
   /** The DNS names and IP addresses of the serving certificate. */
   names: readonly string[];
-  leafDays: number;
   /** For how many milliseconds an authority must be in every caBundle before it may sign. */
   overlap: number;
 }
@@ -106,13 +108,13 @@ export class Reconciler {
   }
 
   #sign({ authority }: State, now: Date): void {
-    const { names, leafDays } = this.#options;
+    const { names } = this.#options;
     const { fingerprint, notAfter } = authority;
     const leaf = this.#leaf;
     // if the certificate ends with its authority, a new one would end at the same time
     const due = leaf && renewalDue(leaf, now) && leaf.notAfter < notAfter;
     if (leaf?.signedBy === fingerprint && inForce(leaf, now) && !due) return;
-    this.#leaf = { ...issueServing(authority, { names, days: leafDays, now }), signedBy: fingerprint };
+    this.#leaf = { ...issueServing(authority, { names, days: servingDays, now }), signedBy: fingerprint };
   }
 
   /** Throws unless the Secret is ours: it has our label, has the uid of a Secret known as ours, or is empty. */

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parsePolicy } from '../../webhook/config/load.ts';
 import { policiesYaml, webhookPatch } from '../../webhook/core/policies/policy.ts';
-import { errorCodes } from '../../webhook/lib/errors.ts';
 import { commandHelp, metricList } from './lists.ts';
 import { fillConditions, fillPolicy, profileList } from './profiles.ts';
+import { configurationTypes } from './types.ts';
 
 /** Generators of blocks in a page, by the word after `generated:`, such as `<!-- generated: metrics server -->`. */
 const generators: Record<string, (name: string) => string> = {
@@ -18,12 +18,12 @@ const generated = '# Generated from webhook/core/policies/ by `npm run generate`
 export const generatedFiles: Record<string, (text: string) => string> = {
   'README.md': fillBlocks,
   'docs/reference/command-line.md': fillBlocks,
-  'docs/reference/errors.md': fillErrors,
   'docs/reference/metrics.md': fillBlocks,
   'manifests/base/mutating-webhook.yaml': fillConditions,
   'manifests/base/policy-pods.yaml': fillPolicy,
   'manifests/components/policies/policy.yaml': () => generated + policiesYaml(parsePolicy()),
   'manifests/components/policies/webhook.yaml': () => generated + webhookPatch(),
+  'webhook/core/profiles/configuration.ts': configurationTypes,
 };
 
 /** @throws Error if a block names something that does not exist */
@@ -36,19 +36,6 @@ function fillBlocks(page: string): string {
       return `${start}\n${text}\n\n${end}`;
     },
   );
-}
-
-/** Writes the sentence from `errorCodes` below the heading of each code. The advice after it is hand-written. */
-function fillErrors(page: string): string {
-  const missing = new Set(Object.keys(errorCodes));
-  const filled = page.replace(/^(### (CNI_GATE_\w+)\n\n).*$/gm, (_, heading: string, code: string) => {
-    if (!missing.delete(code))
-      throw new Error(`webhook/lib/errors.ts has no ${code}, or the page has it twice`);
-    return heading + errorCodes[code as keyof typeof errorCodes];
-  });
-  if (missing.size > 0)
-    throw new Error(`docs/reference/errors.md has no section for ${[...missing].join(', ')}`);
-  return filled;
 }
 
 // npm run generate

@@ -20,7 +20,7 @@ const pods: Record<string, PodSpecimen> = {
 /** A figure of a process in MB: proc_pid_status(5), proc_pid_smaps_rollup(5). */
 export function megabytes(running: Pick<RunningProof, 'pid'>, file: string, name: string): number {
   const text = readFileSync(`/proc/${running.pid()}/${file}`, 'utf8');
-  return (Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(text)?.[1]) * 1024) / 1e6;
+  return (Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1024) / 1e6;
 }
 
 /** The highest peak of resident memory that is seen in rechecks within five seconds, in MB. */

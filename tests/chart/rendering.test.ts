@@ -93,7 +93,7 @@ const variants: Variant[] = [
       validatorImage: { repository: 'mirror.example:5000/tools/validator', tag: '0.2.1' },
       imagePullSecrets: [{ name: 'mirror' }],
       replicas: 3,
-      extraArgs: ['--tls-days=3'],
+      extraArgs: ['--log-level=warn'],
       nodeSelector: { pool: 'system' },
       tolerations: [{ key: 'dedicated', operator: 'Exists' }],
       configuration: { proof: { imagePullSecrets: ['mirror'] }, profiles },
@@ -117,7 +117,7 @@ const variants: Variant[] = [
         patches: [
           onDeployment([
             { op: 'replace', path: '/spec/replicas', value: 3 },
-            { op: 'add', path: `${pod}/containers/0/args/-`, value: '--tls-days=3' },
+            { op: 'add', path: `${pod}/containers/0/args/-`, value: '--log-level=warn' },
             { op: 'add', path: `${pod}/nodeSelector/pool`, value: 'system' },
             { op: 'add', path: `${pod}/tolerations/-`, value: { key: 'dedicated', operator: 'Exists' } },
           ]),

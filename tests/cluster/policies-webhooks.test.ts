@@ -129,23 +129,33 @@ const added: [key: string, value: string][] = [
   ['config.linkerd.io/proxy-uid', '+0002103'],
 ];
 
-for (const order of ['a', 'z'])
+/** Creates a pod to which an injector adds the proxy and an annotation. Asserts that our webhook is not called. */
+async function createAnnotated(injector: string, key: string, value: string): Promise<Pod> {
+  const path = `/metadata/annotations/${key.replaceAll('/', '~1')}`;
+  const neighbour = await startNeighbour(cluster, injector, address, (pod) => {
+    const patch = meshProxy(pod);
+    return patch.length === 0 ? [] : [...patch, { op: 'add', path, value }];
+  });
+  try {
+    await eventually(async () => assert.equal((await create()).metadata.annotations?.[key], value));
+    const [stored, count] = await countingCalls(() => create());
+    assert.equal(count, 0);
+    return stored;
+  } finally {
+    await neighbour.close();
+  }
+}
+
+for (const injector of ['a-mesh', 'z-mesh']) {
   for (const [key, value] of added)
-    test(`injector "${order}-mesh" also adds ${key}: proved without a call`, async () => {
-      const path = `/metadata/annotations/${key.replaceAll('/', '~1')}`;
-      const neighbour = await startNeighbour(cluster, `${order}-mesh`, address, (pod) => {
-        const patch = meshProxy(pod);
-        return patch.length === 0 ? [] : [...patch, { op: 'add', path, value }];
-      });
-      try {
-        await eventually(async () => assert.equal((await create()).metadata.annotations?.[key], value));
-        const [stored, count] = await countingCalls(() => create());
-        await assertProved(stored, 'address', 'redirect');
-        assert.equal(count, 0);
-      } finally {
-        await neighbour.close();
-      }
-    });
+    test(`injector "${injector}" also adds ${key}: proved without a call`, async () =>
+      assertProved(await createAnnotated(injector, key, value), 'address', 'redirect'));
+
+  test(`injector "${injector}" adds a reason to ask the server: not asked, so the mark stays`, async () => {
+    const [[key, value] = ['', '']] = Object.entries(skipping);
+    assert.equal(readStatus(await createAnnotated(injector, key, value))?.left, 'skipped-ports');
+  });
+}
 
 test('if the service account mounts no token, our container mounts no volume of such a name', async () => {
   const automountServiceAccountToken = false;

@@ -45,7 +45,7 @@ const left: Partial<Record<LeftReason, number>> = {
   'profile-combination': 10,
   'skipped-ports': 4,
   'unknown-profile': 2,
-  witness: 17,
+  witness: 18,
 };
 
 /** Golden cases in which the API server refuses the pod of the first or a later call, whoever reviews it. */
@@ -196,6 +196,21 @@ test(`${wanted} random pods, with seed ${seed}`, async (t) => {
     'opt-out',
   ])
     assert.ok((tally[end] ?? 0) > 0, `no pod was ${end}: ${JSON.stringify(tally)}`);
+});
+
+test('proof.replaces: each init container of the name goes, before the API server refuses names that are twice', async () => {
+  const replaces = ['linkerd-network-validator'];
+  const checks = [{ redirect: { listen: 4140, connect: ['192.0.2.2:1404'] } }];
+  const policy = policyOf({ profiles: [{ name: 'mesh', proof: { checks, replaces } }] });
+  await installPolicy(cluster, policy, 'twice');
+  await governed(cluster, 'twice', 'twice', { labels: { 'cni-gate.io/profile': 'mesh' } });
+  const names = [...replaces, 'migrate', ...replaces];
+  const initContainers = names.map((name) => ({ name, image: 'example/web' }));
+  const { spec } = await tryPod<Pod>(cluster, 'twice', podOf('web', { initContainers }));
+  assert.deepEqual(
+    spec.initContainers?.map(({ name }) => name),
+    ['cni-gate-validator', 'migrate'],
+  );
 });
 
 test('a pod of 60 containers stays within the cost limits, with all profiles that combine', async () => {

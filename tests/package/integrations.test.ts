@@ -7,7 +7,8 @@ import { after, before, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { version } from '../../webhook/lib/version.ts';
-import { folderWith, labelled, namespaceOf, pod } from '../review/support.ts';
+import { labelled, namespaceOf, pod } from '../review/support.ts';
+import { folderWith } from '../support/folder.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
 import { bash, runAction } from './runners.ts';
 

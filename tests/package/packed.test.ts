@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { serverLimits } from '../../webhook/lib/limits.ts';
 import { version } from '../../webhook/lib/version.ts';
+import { folderWith } from '../support/folder.ts';
 import { startProgram } from '../support/program.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
 
@@ -23,8 +23,7 @@ function run(
 }
 
 test('npx in a checkout builds what is missing', (t) => {
-  const cache = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(cache, { recursive: true }));
+  const cache = folderWith(t);
   rmSync(join(root, 'dist/webhook'), { recursive: true, force: true });
   const args = ['--yes', '--offline', '--cache', cache, 'cni-gate', '--version'];
   const { stdout, stderr } = run(root, 'npx', args);
@@ -32,8 +31,7 @@ test('npx in a checkout builds what is missing', (t) => {
 });
 
 test('the packed file runs where it is installed, without the checkout', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderWith(t);
   const packed = run(root, 'npm', ['pack', '--silent', '--pack-destination', folder]);
   assert.equal(packed.status, 0, packed.stderr);
   const file = `cni-gate-${version}.tgz`;

@@ -8,8 +8,9 @@ import { CommanderError } from 'commander';
 import { parseAllDocuments } from 'yaml';
 import { CniGateError } from '../../webhook/lib/errors.ts';
 import { cniGate } from '../support/command.ts';
+import { folderWith } from '../support/folder.ts';
 import { manifests } from './manifests.ts';
-import { command, folderWith, labelled, namespaceOf, pod } from './support.ts';
+import { command, labelled, namespaceOf, pod } from './support.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const examples = join(root, 'examples');
@@ -66,6 +67,13 @@ test('--assume-meshed: the proof of the meshed pod without a warning, and YAML c
   assert.deepEqual([status, messages], [0, '']);
   assert.match(output, /"profile":"linkerd"/);
   assert.doesNotMatch(output, /linkerd-proxy/);
+});
+
+test("cni-gate's own namespace is exempt, as for the server", async (t) => {
+  const forms = ['cni-gate', 'proofs'].flatMap((name) => [`Namespace ${name} cilium`, `Pod a ${name}`]);
+  const folder = folderWith(t, { 'a.yaml': manifests(forms) });
+  const { output } = await command(folder, '--own-namespace', 'proofs', '--summary');
+  assert.match(output, /^injected Pod cni-gate\/a .*: cilium\nskipped Pod proofs\/a .*: exempt-namespace\n/);
 });
 
 test('wrong usage: the message says what is wrong', async () => {

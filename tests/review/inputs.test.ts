@@ -5,8 +5,9 @@ import { test } from 'node:test';
 import { parsePolicy } from '../../webhook/config/load.ts';
 import { writeYaml } from '../../webhook/lib/yaml.ts';
 import { expand, largestYaml } from '../../webhook/review/input/read.ts';
+import { folderWith } from '../support/folder.ts';
 import { jsonListOfDeployments } from '../support/large-inputs.ts';
-import { folderWith, pod, type Reviewed, readYaml, reviewFiles, reviewNames, reviewText } from './support.ts';
+import { pod, type Reviewed, readYaml, reviewFiles, reviewNames, reviewText } from './support.ts';
 
 /** What a name stands for, relative to the folder; a fault is shown as its message. */
 const found = (folder: string, name: string): string[] =>

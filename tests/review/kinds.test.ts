@@ -139,17 +139,3 @@ test("a Namespace's annotations set the ids that a mesh exempts", async (t) => {
   assert.match(reviewed.yaml(), /"notAsUser":64532,"notAsGroup":3000/);
   assert.match(reviewed.yaml(), /runAsUser: 65534\n\s*runAsGroup: 65534\n/);
 });
-
-test("cni-gate's own namespace is exempt, as for the server", async (t) => {
-  const text = manifests(
-    ['cni-gate', 'proofs'].flatMap((name) => [`Namespace ${name} cilium`, `Pod a ${name}`]),
-  );
-  for (const own of ['cni-gate', 'proofs']) {
-    const { reported } = await reviewText(t, text, { ownNamespace: own });
-    const other = own === 'proofs' ? 'cni-gate' : 'proofs';
-    assert.deepEqual(reported.toSorted(), [
-      `injected profile-applies Pod ${other}/a`,
-      `skipped exempt-namespace Pod ${own}/a`,
-    ]);
-  }
-});

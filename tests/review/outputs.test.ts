@@ -10,8 +10,9 @@ import { summarize } from '../../webhook/review/model.ts';
 import { pathFrom, problemsOf, reportRoot } from '../../webhook/review/output/problems.ts';
 import { githubOutput, sarifOutput } from '../../webhook/review/output/reports.ts';
 import { configuredProfiles } from '../support/configurations.ts';
+import { folderWith } from '../support/folder.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
-import { command, folderWith, labelled, namespaceOf, pod } from './support.ts';
+import { command, labelled, namespaceOf, pod } from './support.ts';
 
 /** Each kind of problem, and pods without one, in a repository. The configuration forbids to opt out. */
 const files = {

@@ -4,8 +4,9 @@ import { stringify } from 'yaml';
 import { mutate } from '../../webhook/admission/mutate.ts';
 import { readPolicy } from '../../webhook/config/load.ts';
 import { FixedNamespaces } from '../../webhook/core/facts/namespace.ts';
+import { folderWith } from '../support/folder.ts';
 import { recordedPods as pods, recorded } from '../support/reviews.ts';
-import { command, folderWith, namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
+import { command, namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 const profile = 'cilium.linkerd.multus';
 const json = (name: string): string => JSON.stringify(recorded(name));

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { reviewCommand } from '../../webhook/commands/review.ts';
 import { type ReviewFlags, type ReviewResult, resultOf } from '../../webhook/commands/run-review.ts';
@@ -12,18 +9,8 @@ import { answersOutput, jsonOutput } from '../../webhook/review/output/reports.t
 
 import { textOutput, yamlOutput } from '../../webhook/review/output/text.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
+import { folderWith } from '../support/folder.ts';
 import { schemaFaults } from '../support/schemas.ts';
-
-/** A folder with these files, which is removed when the test ends. */
-export function folderWith(t: TestContext, files: Record<string, string>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-review-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
-  }
-  return folder;
-}
 
 export type Reviewed = Awaited<ReturnType<typeof reviewNames>>;
 
@@ -36,7 +23,6 @@ export interface Flags {
   /** Text of a configuration file. */
   config?: string;
   assumeMeshed?: boolean;
-  ownNamespace?: string;
 }
 
 /** Reviews texts as the files of a folder, in the order of their names. No other process is started. */

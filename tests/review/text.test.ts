@@ -28,16 +28,6 @@ test('the text output: a header, a unified diff of the object, and totals', asyn
   assert.deepEqual(lines.slice(-3), ['0 warnings, 0 other objects', 'passed', '']);
 });
 
-test('the diff of an object in a List, and of JSON', async (t) => {
-  const object = pod('a').replace('image: app:1', 'image:   "app:1"  # by hand');
-  const list = `kind: List\napiVersion: v1\nitems:\n- ${object.replaceAll(/\n(?=.)/g, '\n  ')}`;
-  const inList = (await reviewText(t, list, { profile: 'cilium' })).text();
-  assert.match(inList, /^@@ -3,7 \+3,41 @@\n metadata:\n[^@]*\n {7}image: app:1\n/m);
-  const json = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: { containers: [] } });
-  const inJson = (await reviewFiles(t, { 'a.json': json }, { profile: 'cilium' })).text();
-  assert.match(inJson, /^\+ {8}"name": "cni-gate-validator",$/m);
-});
-
 test('an init container that the proof replaces is a removal in the diff', async (t) => {
   const validator = 'linkerd-network-validator';
   const text = pod('a').replace('spec:', `spec:\n  initContainers:\n  - name: ${validator}\n    image: b`);

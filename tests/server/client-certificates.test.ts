@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterAuthority } from '../cluster/harness/pki.ts';
 import type { Answer } from '../support/exchange.ts';
-import { folder } from '../support/folder.ts';
+import { folderWith } from '../support/folder.ts';
 import { recorded } from '../support/reviews.ts';
 import { startServer, type TestServer } from '../support/running-server.ts';
 
@@ -15,7 +15,7 @@ const [trusted, stranger] = await Promise.all([ClusterAuthority.create(), Cluste
 
 /** Starts a server that requires client certificates of the authority `trusted`. */
 async function start(t: TestContext, clientName?: string[]): Promise<{ server: TestServer; file: string }> {
-  const file = join(folder(t, { 'clients.crt': trusted.pair.certificate }), 'clients.crt');
+  const file = join(folderWith(t, { 'clients.crt': trusted.pair.certificate }), 'clients.crt');
   return { server: await startServer(t, { clientCa: file, clientName }), file };
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { stringify } from 'yaml';
 import { exchange } from '../support/exchange.ts';
-import { folder } from '../support/folder.ts';
+import { folderWith } from '../support/folder.ts';
 import { startServer } from '../support/running-server.ts';
 import { binding } from '../unit/admission/gate/support.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode } from '../unit/core/networks/objects.ts';
@@ -38,7 +38,7 @@ function state(agent: AgentOptions): string {
 }
 
 async function serving(t: TestContext, agent: AgentOptions) {
-  const path = folder(t, { 'config.yaml': config, 'state.yaml': state(agent) });
+  const path = folderWith(t, { 'config.yaml': config, 'state.yaml': state(agent) });
   const files = { config: join(path, 'config.yaml'), clusterState: join(path, 'state.yaml') };
   const server = await startServer(t, { ...files, profile: undefined, interval: 20 });
   const ask = async (body: object) => {

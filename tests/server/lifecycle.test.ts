@@ -9,7 +9,7 @@ import { fileCertificate, selfMadeCertificate } from '../../certs/files.ts';
 import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { viewOf } from '../support/cluster-views.ts';
 import { head } from '../support/exchange.ts';
-import { folder } from '../support/folder.ts';
+import { folderWith } from '../support/folder.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
 import { open, startServer, type TestServer } from '../support/running-server.ts';
 
@@ -33,7 +33,7 @@ const configuration = (image: string): string =>
   `apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {image: "${image}"}\n`;
 
 test('a configuration is reloaded when a ConfigMap mount replaces its link, and an invalid one changes nothing', async (t) => {
-  const path = folder(t);
+  const path = folderWith(t);
   const publish = (version: string, text: string): void => {
     mkdirSync(join(path, version));
     writeFileSync(join(path, version, 'config.yaml'), text);
@@ -77,7 +77,7 @@ test('a certificate in files is replaced without a failed request; a pair that d
   const authority = createAuthority({ days: 3, now });
   const first = issueServing(authority, { names: ['localhost'], days: 1, now });
   const second = issueServing(authority, { names: ['localhost'], days: 2, now });
-  const path = folder(t, { 'tls.crt': first.certificate, 'tls.key': first.key });
+  const path = folderWith(t, { 'tls.crt': first.certificate, 'tls.key': first.key });
   const [certificateFile, keyFile] = [join(path, 'tls.crt'), join(path, 'tls.key')];
   const server = await startServer(t, {
     certificate: async (events) => fileCertificate(certificateFile, keyFile, events),
@@ -114,7 +114,7 @@ test('a certificate in files is replaced without a failed request; a pair that d
 
 test('a certificate in files without a name is refused: the API server would not accept it', async (t) => {
   const { certificate, key } = createAuthority({ days: 1, now: new Date() });
-  const path = folder(t, { 'tls.crt': certificate, 'tls.key': key });
+  const path = folderWith(t, { 'tls.crt': certificate, 'tls.key': key });
   const silent = { onReload: () => {}, onError: () => {} };
   assert.throws(() => fileCertificate(join(path, 'tls.crt'), join(path, 'tls.key'), silent), {
     code: 'CNI_GATE_TLS_PAIR',

@@ -54,7 +54,7 @@ export class Cluster {
     this.clock = startClock(seed);
     this.#api = new Api(this.clock, (method, path, body) => this.#write(method, path, body));
     const daemonSets = [{ namespace: 'net', name: 'agent' }];
-    const profiles = [{ name: 'mesh', daemonSets, proof: { checks: [] }, evidence }];
+    const profiles = [{ name: 'mesh', daemonSets, proof: { checks: [{ address: {} }] }, evidence }];
     this.#policy = policyOf({ profiles, repair: { mode: 'recreate' } });
     this.#api.put(daemonSet);
     for (let index = 0; index < replicas; index += 1) this.#addReplica(index === 0);

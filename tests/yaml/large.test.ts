@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import { folderWith } from '../review/support.ts';
 import { main } from '../support/command.ts';
+import { folderWith } from '../support/folder.ts';
 import { jsonListOfDeployments } from '../support/large-inputs.ts';
 
 /** A module that prints the peak of the process's resident memory, in KiB, at its end. */

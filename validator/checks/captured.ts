@@ -35,6 +35,25 @@ export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod):
   };
 }
 
+/**
+ * The form of the check in a recheck: if ztunnel accepts nothing, so that its queue fills up and the kernel drops further
+ * connections, that is not the network's fault.
+ */
+export function attemptCapturedLater(check: CapturedCheck, family: Family, pod: Pod): Attempt {
+  const ask = attemptCaptured(check, family, pod);
+  return async (deadline) => {
+    const finding = await ask(deadline);
+    if (finding.passed || finding.reason !== 'not-captured') return finding;
+    return acceptsNothing(listenersOn(check.outbound, family, readListeners()))
+      ? failed('starved', `connections to port ${check.outbound} that nothing accepts`)
+      : finding;
+  };
+}
+
+/** Whether connections wait at one of the listeners. */
+export const acceptsNothing = (listeners: TcpSocket[]): boolean =>
+  listeners.some(({ waiting }) => waiting > 0);
+
 /** How long, in milliseconds, an attempt that begins now may take. */
 export const limitOf = (deadline: number): number => Math.min(attempt, Math.max(deadline - now(), 1));
 

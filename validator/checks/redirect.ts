@@ -8,7 +8,7 @@ import { targetsOf } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
 import { loopback, readListeners } from '../sockets.ts';
 import { type Ask, askAll, askOutside } from '../spare-targets.ts';
-import { connectTo, limitOf, listenersOn } from './captured.ts';
+import { acceptsNothing, connectTo, limitOf, listenersOn } from './captured.ts';
 import { probe } from './probe.ts';
 
 /**
@@ -49,7 +49,7 @@ export function attemptProxied(check: RedirectCheck, family: Family, pod: Pod): 
     const listeners = listenersOn(check.listen, family, readListeners());
     if (listeners.length === 0)
       return failed('no-listener', `no listener on ${check.listen} in the pod (${family})`);
-    if (listeners.some(({ waiting }) => waiting > 0))
+    if (acceptsNothing(listeners))
       return failed('no-listener', `connections to port ${check.listen} that nothing accepts`);
     return finding.reason === 'not-captured' ? withHint({ ...finding, reason: 'not-redirected' }) : finding;
   };

@@ -72,7 +72,7 @@ export interface Native {
   dropped(socket: number): number;
   /**
    * The state of the TCP socket with these ends in this network namespace, or else of a listener that would get a
-   * connection between them (`include/net/tcp_states.h`). Throws if there is none, or if the kernel cannot tell.
+   * connection between them (`include/net/tcp_states.h`), and 255 if there is none. Throws if the kernel cannot tell.
    */
   stateAt(local: string, localPort: number, other: string, otherPort: number): number;
   localEnd(socket: number): SocketEnd;

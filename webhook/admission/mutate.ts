@@ -3,9 +3,17 @@ import type { NamespaceFacts } from '../core/facts/namespace.ts';
 import type { Pod } from '../core/facts/pod.ts';
 import { type EarlierCall, earlierCall, reasonText, statusText } from '../core/facts/status-annotation.ts';
 import type { Policy } from '../core/profiles/policy.ts';
+import type { Profile } from '../core/profiles/types.ts';
 import { applyOnce, patchFor, refusalPatch, removalPatch } from '../core/proof/patch.ts';
 import { planFor } from '../core/proof/plan.ts';
-import { type Exemption, exemption, isUntouchable, type Selection, select } from '../core/proof/selection.ts';
+import {
+  applies,
+  type Exemption,
+  exemption,
+  isUntouchable,
+  type Selection,
+  select,
+} from '../core/proof/selection.ts';
 import { CniGateError, type ErrorCode } from '../lib/errors.ts';
 import { profileLabel } from '../lib/names.ts';
 import { type AdmissionDecision, decision, respond } from './respond.ts';
@@ -100,9 +108,10 @@ function prove(
   earlier: EarlierCall,
   selection: Selection,
   namespace: NamespaceFacts,
-  { proof }: Policy,
+  policy: Policy,
 ): Decision {
   const { pod } = request;
+  const { proof } = policy;
   const { profile, profiles, forbidden } = selection;
   const warnings =
     forbidden === undefined
@@ -116,6 +125,7 @@ function prove(
   }
   const plan = planFor(request, profiles, namespace, proof);
   const operations = patchFor(pod, earlier, selection, plan, proof);
+  const unnamed = plan.witness ? unnamedMesh(pod, profiles, namespace, policy) : [];
   const changed = earlier.container >= 0 ? 'updated' : 'injected';
   return decision(
     plan.refuses ? 'warned' : operations.length === 0 ? 'current' : changed,
@@ -124,9 +134,20 @@ function prove(
       profile,
       profiles: profiles.map(({ name }) => name),
       operations,
-      warnings: [...warnings, ...plan.warnings],
+      warnings: [...warnings, ...plan.warnings, ...unnamed],
     },
   );
+}
+
+/** Warns if the kubelet's connections come to a mesh's proxy, because the label does not name the mesh's profile. */
+function unnamedMesh(pod: Pod, profiles: Profile[], { labels }: NamespaceFacts, policy: Policy): string[] {
+  const hasInbound = ({ proof }: Profile): boolean => proof.inbound !== undefined;
+  const all = [...policy.profiles.values()];
+  const mesh = all.find((it) => hasInbound(it) && applies(it, pod, labels));
+  if (mesh === undefined || profiles.some(hasInbound)) return [];
+  return [
+    `the proxy of profile "${mesh.name}" gets the kubelet's connections: the label must name this profile, too`,
+  ];
 }
 
 /** Leaves the pod without a proof, and removes what an earlier call injected. */

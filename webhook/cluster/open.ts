@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { CniGateError, systemText } from '../lib/errors.ts';
+import { readText } from '../lib/live-files.ts';
 import { type Access, ApiClient } from './client.ts';
 
 /**
@@ -34,18 +33,10 @@ export function inCluster(env: NodeJS.ProcessEnv, folder = mounted): Access | un
   return {
     source: 'the service account of the pod',
     connection: async () => {
-      const [token, ca] = await Promise.all([read(tokenFile), read(join(folder, 'ca.crt'))]);
-      return { server, headers: { authorization: `Bearer ${token.trim()}` }, tls: { ca } };
+      const token = readText(tokenFile, 'CNI_GATE_CLUSTER_CONFIG').trim();
+      const ca = readText(join(folder, 'ca.crt'), 'CNI_GATE_CLUSTER_CONFIG');
+      return { server, headers: { authorization: `Bearer ${token}` }, tls: { ca } };
     },
     refresh: () => {},
   };
-}
-
-async function read(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const message = `cannot read ${file} of the pod's service account: ${systemText(error)}`;
-    throw new CniGateError('CNI_GATE_CLUSTER_CONFIG', message, { cause: error });
-  }
 }

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import type { ConfigurationName } from '../../certs/objects.ts';
 import type { ApiClient } from '../cluster/client.ts';
 import { CniGateError, systemText } from '../lib/errors.ts';
-import { installedService, webhookConfiguration } from '../lib/names.ts';
+import { installedService } from '../lib/names.ts';
 import type { ServeOptions } from '../server/serve.ts';
 import { usageError } from './options.ts';
 
@@ -11,23 +10,13 @@ export interface CertificateFlags {
   ownNamespace?: string;
   tlsCert?: string;
   tlsKey?: string;
-  tlsDays?: number;
   tlsCaOut?: string;
   tlsSecret?: string;
   tlsOverlap: number;
 }
 
-/** The webhook configurations whose caBundle the replicas maintain. */
-const configurations: ConfigurationName[] = [
-  `mutating/${webhookConfiguration}`,
-  `validating/${webhookConfiguration}`,
-];
-
-/** Default validity in days of a certificate generated at start, which is not renewed. */
+/** The validity in days of a certificate generated at start, which is not renewed. */
 const selfMadeDays = 3650;
-
-/** Default validity in days of a managed serving certificate: short, because it is renewed automatically. */
-const managedDays = 7;
 
 /** @throws CniGateError CNI_GATE_USAGE if the flags cannot be combined */
 export function checkCertificate(flags: CertificateFlags): void {
@@ -42,22 +31,19 @@ export function certificateFor(
   flags: CertificateFlags,
   client: ApiClient | undefined,
 ): ServeOptions['certificate'] {
-  const { tlsCert, tlsKey, tlsDays, tlsCaOut, tlsOverlap: overlap, tlsSecret: secret } = flags;
+  const { tlsCert, tlsKey, tlsCaOut, tlsOverlap: overlap, tlsSecret: secret } = flags;
   const namespace = flags.ownNamespace ?? 'cni-gate';
-  const service = installedService;
-  const host = `${service}.${namespace}.svc`;
+  const host = `${installedService}.${namespace}.svc`;
   // the names that the API server uses, and those that clients on the same machine use
   const names = [host, `${host}.cluster.local`, 'localhost', '127.0.0.1', '::1'];
   return async (events, deps) => {
     if (client && secret !== undefined) {
       const { managedCertificate } = await import('../../certs/managed.ts');
-      const objects = { client, namespace, secret, service, configurations };
-      const issue = { names, leafDays: tlsDays ?? managedDays, overlap };
-      return managedCertificate({ ...objects, ...issue }, events, deps);
+      return managedCertificate({ client, namespace, secret, names, overlap }, events, deps);
     }
     const { fileCertificate, selfMadeCertificate } = await import('../../certs/files.ts');
     if (tlsCert !== undefined && tlsKey !== undefined) return fileCertificate(tlsCert, tlsKey, events);
-    const source = selfMadeCertificate(names, tlsDays ?? selfMadeDays);
+    const source = selfMadeCertificate(names, selfMadeDays);
     if (tlsCaOut !== undefined) writeAuthority(tlsCaOut, source.authority ?? '');
     return source;
   };

@@ -54,20 +54,11 @@ export const namespaceName = given('the name of a namespace');
 
 export const imageName = given('an image');
 
-/** A parser of whole numbers within bounds. */
-const whole =
-  (what: string, least: number, most: number) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (!/^\d{1,5}$/.test(text) || value < least || value > most)
-      throw new InvalidArgumentError(`expected ${what}, ${least} to ${most}.`);
-    return value;
-  };
-
-/** 0 lets the system choose a port. */
-export const port = whole('a port', 0, 65_535);
-
-export const days = whole('days', 1, 9999);
+/** Parses the number of a port. 0 lets the system choose one. */
+export function port(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('expected a port, 0 to 65535.');
+}
 
 /** Parses a duration such as 10s into milliseconds. */
 export function milliseconds(text: string): number {

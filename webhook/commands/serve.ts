@@ -5,7 +5,6 @@ import { type CertificateFlags, certificateFor, checkCertificate } from './certi
 import {
   addClusterOptions,
   type ClusterFlags,
-  days,
   imageName,
   milliseconds,
   namespaceName,
@@ -54,11 +53,6 @@ export function serveCommand(): Command {
     .option('--ops-port <port>', 'HTTP port for /livez, /readyz, /metrics and /nodes', port, 8080)
     .option('--tls-cert <file>', 'serving certificate, reloaded on change')
     .option('--tls-key <file>', 'key of the serving certificate')
-    .option(
-      '--tls-days <days>',
-      'validity of a generated certificate (default: 7 with --tls-secret, otherwise 3650)',
-      days,
-    )
     .addOption(
       new Option('--tls-ca-out <file>', 'write the authority of a certificate generated at start').conflicts([
         'tlsCert',

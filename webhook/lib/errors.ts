@@ -1,6 +1,6 @@
 import { docsUrl } from './names.ts';
 
-/** All error codes. `npm run generate` writes the sentences into docs/reference/errors.md. */
+/** All error codes. docs/reference/errors.md repeats the sentences. */
 export const errorCodes = {
   CNI_GATE_USAGE: 'A command, flag or combination of flags is invalid.',
   CNI_GATE_CONFIG_UNREADABLE: 'The configuration file is missing or unreadable.',
@@ -102,9 +102,3 @@ export function messageOf(error: unknown): string {
 /** The message of a failed system call without its code, such as `no such file or directory`. */
 export const systemText = (error: unknown): string =>
   /^E[A-Z0-9]+: ([^,]+)/.exec(messageOf(error))?.[1] ?? messageOf(error);
-
-/** The errno code (`ENOENT`, `EADDRINUSE`) of a failed system call; otherwise undefined. */
-export function errnoOf(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
-}

@@ -8,7 +8,7 @@ import { CniGateError } from '../../../webhook/lib/errors.ts';
 import { conflict, World } from './world.ts';
 
 const [one, other] = ['mutating/one', 'validating/other'] as const;
-const options = { leafDays: 7, names: ['x.svc'] };
+const options = { names: ['x.svc'] };
 let state: State;
 let world: World;
 let reconciler: Reconciler;

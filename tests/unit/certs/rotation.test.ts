@@ -74,6 +74,10 @@ suite('by the calendar', () => {
 
   test('previous authorities are trusted until they expire, even after a second rotation', () => {
     const second = rotated(first, later(1));
+    assert.ok(
+      bundleOf(begunAt(second, later(200))).endsWith(first.authority.certificate),
+      'from its begin on',
+    );
     const third = rotated(second, later(200));
     assert.equal(
       bundleOf(third),

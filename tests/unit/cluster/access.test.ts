@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fromKubeconfig } from '../../../webhook/cluster/kubeconfig.ts';
 import { inCluster } from '../../../webhook/cluster/open.ts';
-import { folder } from '../../support/folder.ts';
+import { folderWith } from '../../support/folder.ts';
 
 const env = { KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' };
 
 test('in a pod, address, authority and token come from the service account, read for each connection', async (t) => {
-  const mounted = folder(t, { token: 'one\n', 'ca.crt': 'CA 1' });
+  const mounted = folderWith(t, { token: 'one\n', 'ca.crt': 'CA 1' });
   const access = inCluster(env, mounted);
   assert.deepEqual(await access?.connection(), {
     server: 'https://10.96.0.1:443',
@@ -25,12 +25,12 @@ test('in a pod, address, authority and token come from the service account, read
 });
 
 test('without an address or a token this is not a pod; without an authority it is an error', async (t) => {
-  assert.equal(inCluster({}, folder(t, { token: 'x' })), undefined);
-  assert.equal(inCluster(env, folder(t, {})), undefined);
-  const access = inCluster(env, folder(t, { token: 'x' }));
+  assert.equal(inCluster({}, folderWith(t, { token: 'x' })), undefined);
+  assert.equal(inCluster(env, folderWith(t, {})), undefined);
+  const access = inCluster(env, folderWith(t, { token: 'x' }));
   await assert.rejects(async () => access?.connection(), {
     code: 'CNI_GATE_CLUSTER_CONFIG',
-    message: /ca\.crt of the pod's service account: no such file or directory$/,
+    message: /ca\.crt: no such file or directory$/,
   });
 });
 
@@ -46,13 +46,13 @@ users: [{name: u, user: {${user}}}]
 test('kubeconfig: address, authority, token, name of the certificate, proxy', async (t) => {
   const ca = Buffer.from('CA').toString('base64');
   const more = `, certificate-authority-data: ${ca}, tls-server-name: kubernetes`;
-  const file = join(folder(t, { config: kubeconfig('token: abc', more) }), 'config');
+  const file = join(folderWith(t, { config: kubeconfig('token: abc', more) }), 'config');
   const { server, headers, tls, agent } = await fromKubeconfig(file).connection();
   assert.equal(server, 'https://api:6443');
   assert.deepEqual(headers, { Authorization: 'Bearer abc' });
   assert.deepEqual([tls.ca, tls.servername], [Buffer.from('CA'), 'kubernetes']);
   assert.equal(agent, undefined);
-  const proxied = folder(t, { config: kubeconfig('token: abc', ', proxy-url: http://proxy:3128') });
+  const proxied = folderWith(t, { config: kubeconfig('token: abc', ', proxy-url: http://proxy:3128') });
   assert.notEqual((await fromKubeconfig(join(proxied, 'config')).connection()).agent, undefined);
 });
 
@@ -62,7 +62,7 @@ test('kubeconfig: client certificates', async (t) => {
     'a.crt': 'A',
     'a.key': 'K',
   };
-  const path = folder(t, files);
+  const path = folderWith(t, files);
   const access = fromKubeconfig(join(path, 'config'));
   const { tls } = await access.connection();
   assert.deepEqual([String(tls.cert), String(tls.key)], ['A', 'K']);
@@ -71,7 +71,7 @@ test('kubeconfig: client certificates', async (t) => {
 });
 
 test('kubeconfig: a plugin runs again after its token was rejected', async (t) => {
-  const path = folder(t, {});
+  const path = folderWith(t, {});
   const counter = join(path, 'counter');
   const script = join(path, 'plugin.mjs');
   writeFileSync(
@@ -91,7 +91,7 @@ test('kubeconfig: a plugin runs again after its token was rejected', async (t) =
 });
 
 test('the error of a kubeconfig that is not YAML shows nothing of its lines, which may contain a token', (t) => {
-  const path = folder(t, { config: 'users: [{name: u, user: {token: s3cr3t\u001b[2J}}\nmore: x\n' });
+  const path = folderWith(t, { config: 'users: [{name: u, user: {token: s3cr3t\u001b[2J}}\nmore: x\n' });
   assert.throws(
     () => fromKubeconfig(join(path, 'config')),
     ({ message, code }: { message: string; code: string }) => {
@@ -113,7 +113,7 @@ users: [{name: u, user: {token: abc}}]
 `;
 
 test('a kubeconfig that cannot be used is an error that names the file and its contexts', (t) => {
-  const path = folder(t, { config: contexts, empty: '{}', broken: ':\n  - {' });
+  const path = folderWith(t, { config: contexts, empty: '{}', broken: ':\n  - {' });
   for (const [name, context, text] of [
     ['missing', undefined, /cannot use kubeconfig .*missing: no such file or directory$/],
     ['empty', undefined, /cannot use kubeconfig .*empty: it has no current context/],

@@ -86,6 +86,10 @@ suite('limits of a store', () => {
     kept.remove('a/1');
     kept.put(thing('a/2', 20));
     assert.equal(kept.size, 1);
+    const listing = new Store(retention(10, 20));
+    listing.replace(kept);
+    listing.put(thing('a/3', 15));
+    assert.equal(listing.size, 1, 'what a list shows counts too');
   });
 
   test('a store never exceeds its limits, and has the latest version of each object', () => {

@@ -6,8 +6,8 @@ import { policiesCommand } from '../../../webhook/commands/policies.ts';
 import { parsePolicy } from '../../../webhook/config/load.ts';
 import { policiesYaml, policyObjects } from '../../../webhook/core/policies/policy.ts';
 import { validatorImage } from '../../../webhook/lib/version.ts';
-import { folderWith } from '../../review/support.ts';
 import { cniGate, errorOf } from '../../support/command.ts';
+import { folderWith } from '../../support/folder.ts';
 
 const configuration = (fields: object): string =>
   stringify({ apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration', ...fields });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { builtInProfiles } from '../../../webhook/config/builtin.ts';
-import { placesOf } from '../../../webhook/core/profiles/types.ts';
 import { builtInNames, policyOf } from '../../support/configurations.ts';
 
 const redirect = (rest: object): object => ({
@@ -117,12 +115,4 @@ suite('combined profiles', () => {
       assert.equal(names.join('.'), label);
     }
   });
-});
-
-test('DaemonSets of profiles are identified by namespace and name', () => {
-  const ofBuiltIn = builtInProfiles().flatMap(({ daemonSets }) => daemonSets.flatMap(placesOf));
-  const wanted = [...ofBuiltIn, { namespace: 'net', name: 'agent' }].map(
-    ({ namespace, name }) => `${namespace}/${name}`,
-  );
-  assert.deepEqual(policy.daemonSets, new Set(wanted));
 });

@@ -3,7 +3,6 @@ import { suite, test } from 'node:test';
 import { fitText } from '../../../validator/shared/fit-text.ts';
 import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
 import { toAgentFacts } from '../../../webhook/core/facts/node.ts';
-import { refusedFor } from '../../../webhook/core/facts/refusal-tag.ts';
 import { readStatus } from '../../../webhook/core/facts/status-annotation.ts';
 import { refusalText } from '../../../webhook/core/networks/refusal.ts';
 import { mergeNetworks } from '../../../webhook/core/profiles/multus-networks.ts';
@@ -62,30 +61,10 @@ suite('texts from others', () => {
     assert.match(reported, /\(CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken\)$/);
   });
 
-  test('an ordinary reason, and the containers of an ordinary pod, are kept whole', () => {
-    const facts = toAgentFacts(
-      apiAgent('n1', { ready: false, waiting: 'CrashLoopBackOff', containers: ['containerd://a'] }),
-    );
-    assert.deepEqual(
-      [facts.reason, facts.containers],
-      ['install-cni (CrashLoopBackOff)', ['containerd://a']],
-    );
-  });
-
   test('the number and length of the container IDs from a kubelet are limited', () => {
     const containers = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
     assert.equal(toAgentFacts(apiAgent('n1', { containers })).containers.length, listItems);
     assert.deepEqual(toAgentFacts(apiAgent('n1', { containers: [long, 'c1'] })).containers, ['c1']);
-  });
-
-  test('a condition names a node only if its name is valid', () => {
-    const reported = (node: string): unknown =>
-      refusedFor(
-        `x "bindings.cni-gate.io" denied the request: b (CNI_GATE_NODE_NOT_READY node=${node} profile=a state=broken)`,
-      );
-    assert.deepEqual(reported('ip-10-0-0-1.ec2.internal'), { node: 'ip-10-0-0-1.ec2.internal', why: 'b' });
-    for (const node of ['n1,metadata.namespace=kube-system', '..', 'x'.repeat(300)])
-      assert.equal(reported(node), undefined);
   });
 
   test('a message and warnings are shown without characters that control a terminal or reorder text', () => {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LiveFiles } from '../../../webhook/lib/live-files.ts';
-import { folder } from '../../support/folder.ts';
+import { folderWith } from '../../support/folder.ts';
 
 /** A watched file that contains a number, and what is reported when the file changes. */
 function numberIn(t: TestContext, text: string) {
-  const path = join(folder(t, { number: text }), 'number');
+  const path = join(folderWith(t, { number: text }), 'number');
   const reported: string[] = [];
   const file = new LiveFiles({
     paths: [path],

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { errorCodes } from '../../../webhook/lib/errors.ts';
 import { baseImages, dockerfileText } from '../../image/dockerfile.ts';
+import { folderWith } from '../../support/folder.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -27,8 +27,7 @@ test('the entry point requires the Node version that the packed package.json req
 });
 
 test('npm ci on Node 20 prints no warning about engines: package-lock.json has no `engines` that Node 20 fails', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderWith(t);
   for (const file of ['package.json', 'package-lock.json', '.npmrc'])
     if (existsSync(join(root, file))) copyFileSync(join(root, file), join(folder, file));
   // npm compares `engines` with `process.version`, so the version is replaced

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { compiledSchemas, schemaModules } from '../../../release/compiled-schemas.ts';
+import { folderWith } from '../../support/folder.ts';
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -21,8 +21,7 @@ const values: unknown[] = [
 ];
 
 test("without ajv, the bundle's validators give the same results as those that ajv compiles at run time", async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderWith(t);
   let judged = 0;
   for (const module of schemaModules) {
     const outfile = join(folder, `${module.replaceAll('/', '-')}.mjs`);

@@ -9,6 +9,7 @@ const { expectedOf, plan, laterForm } = await import('../../../validator/plan.ts
 const { outcomeOf, readMemory, waitFor } = await import('../../../validator/recheck.ts');
 const { attemptProxied } = await import('../../../validator/checks/redirect.ts');
 const { readPod } = await import('../../../validator/pod.ts');
+const { attemptAt } = await import('../../../validator/prove.ts');
 const { failed, passed } = await import('../../../validator/finding.ts');
 
 /* Rechecks of a running pod. */
@@ -97,7 +98,7 @@ test('the later forms: without the witness, roundTrip and reach, and with policy
   assert.ok(steps.every(({ isLater }) => !isLater));
 });
 
-test('the proxy must get the connection, unless it does not listen or accept', async () => {
+test('the proxy or ztunnel must get the connection, unless it does not accept; a proxy may also not listen', async () => {
   const listener = (waiting: number): string =>
     `   0: 00000000:102C 00000000:0000 0A 00000000:0000000${waiting} 00:00000000 00000000     0        0 1 2 0 100 0 0 10 0\n`;
   const end = (port: string): string =>
@@ -142,10 +143,24 @@ test('the proxy must get the connection, unless it does not listen or accept', a
   const inbound = { ...redirect, direction: 'inbound' } as const;
   await find(listener(0), true, inbound);
   assert.deepEqual(bound, ['127.0.0.1']);
+  const check = { captured: { listeners: [4140], outbound: 4140, connect: redirect.connect, timeout } };
+  const step = { profile: 'a', name: 'captured', check, family: 'IPv4', timeout: 200 } as const;
+  const ofZtunnel = async (text: string, isLater?: true): Promise<string> => {
+    tables = text;
+    const attempt = attemptAt({ ...step, ...(isLater && { isLater }) }, pod);
+    const finding = await settled(attempt(kernel.now + 200));
+    return finding.passed ? 'passed' : finding.reason;
+  };
+  kernel.happened = () => 0;
+  assert.equal(await ofZtunnel(listener(7), true), 'starved');
+  assert.equal(await ofZtunnel(listener(0), true), 'not-captured');
+  assert.equal(await ofZtunnel('', true), 'no-listener');
+  assert.equal(await ofZtunnel(listener(7)), 'not-captured');
   native.connect = () => {
     throw new Error('ENETUNREACH');
   };
   assert.equal(await seen(listener(0), true), 'no-route');
+  assert.equal(await ofZtunnel(listener(7), true), 'no-route');
 });
 
 test('what a recheck expects of the proxy', () => {

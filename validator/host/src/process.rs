@@ -89,7 +89,8 @@ fn exit(code: i32) {
 /// Replaces the process with the same program, which calls `rest` without an engine. Only the listeners stay open.
 fn become_rest(ctx: Ctx, listeners: Vec<i32>, milliseconds: f64, next: Vec<String>) -> Result<()> {
     for &listener in &listeners {
-        on(&ctx, listener, |open| set_flags(open, 0))?;
+        // SAFETY: changes only the flags of an open descriptor
+        on(&ctx, listener, |open| Errno::result(unsafe { libc::fcntl(open.as_raw_fd(), libc::F_SETFD, 0) }))?;
     }
     let listeners: Vec<String> = listeners.iter().map(i32::to_string).collect();
     let mut all = vec![WAIT.to_string_lossy().into_owned(), listeners.join(","), milliseconds.to_string()];
@@ -98,18 +99,10 @@ fn become_rest(ctx: Ctx, listeners: Vec<i32>, milliseconds: f64, next: Vec<Strin
     Ok(())
 }
 
-/// Takes over a descriptor that the previous program left open, so that it is not passed on by accident.
-fn adopt(ctx: Ctx, number: i32) -> Result<i32> {
+/// Takes over a descriptor that the previous program left open.
+fn adopt(number: i32) -> i32 {
     // SAFETY: the caller knows the number of a descriptor that nothing else in this program uses
-    let open = unsafe { BorrowedFd::borrow_raw(number) };
-    named(&ctx, set_flags(open, libc::FD_CLOEXEC))?;
-    // SAFETY: as above
-    Ok(keep(unsafe { OwnedFd::from_raw_fd(number) }))
-}
-
-fn set_flags(open: BorrowedFd, flags: i32) -> nix::Result<()> {
-    // SAFETY: changes only the flags of an open descriptor
-    Errno::result(unsafe { libc::fcntl(open.as_raw_fd(), libc::F_SETFD, flags) }).map(drop)
+    keep(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
 fn arguments() -> Vec<String> {

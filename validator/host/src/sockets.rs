@@ -165,8 +165,8 @@ fn ask_state(local: SocketAddr, other: SocketAddr) -> nix::Result<u8> {
     // `INET_DIAG_NOCOOKIE`
     request[64..72].fill(0xff);
     let answer = ask_kernel(SockProtocol::NetlinkSockDiag, &request)?;
-    let is_found = answer.len() > 17 && u16::from_ne_bytes([answer[4], answer[5]]) == BY_FAMILY;
-    if is_found { Ok(answer[17]) } else { Err(Errno::ENOENT) }
+    // in an answer that is an error, this is a byte of the negative error code: 0xff
+    answer.get(17).copied().ok_or(Errno::ENOENT)
 }
 
 /// The kernel's answer to a request over netlink(7).

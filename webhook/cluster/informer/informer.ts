@@ -58,7 +58,7 @@ export class Informer<O extends ApiObject, T> {
   #heardAt = Number.NEGATIVE_INFINITY;
   #isBehind = false;
 
-  constructor(client: ApiClient, source: Source<O, T>, deps?: InformerDeps, timing: Timing = {}) {
+  constructor(client: ApiClient, source: Source<O, T>, deps: InformerDeps, timing: Timing = {}) {
     this.source = source;
     this.store = new Store(source.retention);
     this.#client = client;

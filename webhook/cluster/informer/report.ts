@@ -21,32 +21,32 @@ const leftOutText: Record<Exclude<LeftOut, 'not-wanted'>, string> = {
 };
 
 /** Counts what happens to the informer of a resource, and logs when a fault begins and when it ends. */
-export function reportOf(resource: string, { metrics, log }: Partial<InformerDeps> = {}) {
+export function reportOf(resource: string, { metrics, log }: InformerDeps) {
   let fault: string | undefined;
-  const leftOut = log && logOnce(log, logInterval);
+  const leftOut = logOnce(log, logInterval);
   return {
     /** The last fault; undefined once the API server has sent something again. */
     get fault(): string | undefined {
       return fault;
     },
     contact(): void {
-      metrics?.contact(resource);
-      if (fault !== undefined) log?.info({ resource }, `the API server answers again about ${resource}`);
+      metrics.contact(resource);
+      if (fault !== undefined) log.info({ resource }, `the API server answers again about ${resource}`);
       fault = undefined;
     },
     ended(ended: Ended): void {
-      metrics?.ended(resource, ended);
+      metrics.ended(resource, ended);
       const { error: err, ...facts } = ended;
       if (err === undefined) return;
       const text = messageOf(err);
-      if (text !== fault) log?.warn({ resource, ...facts, err }, `${text}; it is tried again`);
+      if (text !== fault) log.warn({ resource, ...facts, err }, `${text}; it is tried again`);
       fault = text;
     },
     leftOut(reason: LeftOut, key: string): void {
-      metrics?.leftOut.inc({ resource, reason });
+      metrics.leftOut.inc({ resource, reason });
       if (reason === 'not-wanted') return;
       const text = `${key} of ${resource} is not known here: ${leftOutText[reason]}`;
-      leftOut?.warn('', { resource, object: key, reason }, text);
+      leftOut.warn('', { resource, object: key, reason }, text);
     },
   };
 }

@@ -173,11 +173,6 @@ function identified(object: KubernetesObject, kind: string, file: string): strin
   return name;
 }
 
-/** @throws TypeError if a value is not a string */
-function stringsOf(map: unknown): Record<string, string> {
-  // like the API server, reads null as an empty string
-  const entries = Object.entries(map ?? {}).map(([key, value]) => [key, value ?? '']);
-  if (isObject(map ?? {}) && entries.every(([, value]) => typeof value === 'string'))
-    return Object.fromEntries(entries);
-  throw new TypeError('expected strings');
-}
+/** The values as strings. Like the API server, reads null as an empty string. */
+const stringsOf = (map: unknown): Record<string, string> =>
+  Object.fromEntries(Object.entries(map ?? {}).map(([key, value]) => [key, String(value ?? '')]));

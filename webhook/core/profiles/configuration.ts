@@ -1,7 +1,4 @@
-/*
- * The types of a configuration that is parsed and has its defaults. webhook/config/configuration.schema.json describes
- * the fields.
- */
+// Generated from webhook/config/configuration.schema.json, which describes it, by `npm run generate`.
 
 export type ConfigurationFile = {
   apiVersion: 'cni-gate.io/v1alpha1';

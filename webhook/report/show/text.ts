@@ -95,16 +95,13 @@ export function reportText(
 }
 
 /** The columns of a row. */
-function fieldsOf(
-  { object, node, state, since, what, hint, code }: Row,
-  now: string,
-): Record<string, string> {
+function fieldsOf({ object, node, state, since, what, hint }: Row, now: string): Record<string, string> {
   return {
     OBJECT: object ?? '',
     NODE: node ?? '',
     STATE: state ?? '',
     AGE: since === null ? '' : ageText(Date.parse(now) - Date.parse(since)),
-    WHAT: [what, hint].filter((text) => text !== '').join('. ') + (code ? ` (${code})` : ''),
+    WHAT: [what, hint].filter((text) => text !== '').join('. '),
   };
 }
 

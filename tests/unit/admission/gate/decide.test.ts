@@ -109,13 +109,6 @@ suite('decidePlacement', () => {
     );
   });
 
-  test('refuses if the pods of one DaemonSet are not listed yet and another is not ready', () => {
-    assert.equal(decide('n1', pending({ profiles: ['new', 'mesh'] })).outcome, 'refused');
-    const { outcome, reason, profile, warnings } = decide('n2', pending({ profiles: ['mesh', 'new'] }));
-    assert.deepEqual([outcome, reason, profile], ['unknown', 'not-synced', 'new']);
-    assert.deepEqual(warnings, ['allowed without a check: not listed yet: pods of DaemonSet net/late']);
-  });
-
   test('allows a node that is newer than the last event about the pods of an absent DaemonSet', () => {
     const readiness = clusterWith({ n3: undefined, n4: undefined });
     const reasons = ['n3', 'n4'].map((node) => decide(node, pending(), {}, {}, readiness).reason);
@@ -192,6 +185,8 @@ test('refusedFor reads the node from the message of the scheduler, and from no o
     'profile=a node=n1 state=b',
     'node= profile=a state=b',
     'node=n1 profile=a state=b more=c',
+    // the name would be part of a query
+    'node=n1,metadata.namespace=kube-system profile=a state=b',
   ])
     assert.equal(refusedFor(tagged(`${fields})`)), undefined, fields);
   assert.equal(refusedFor(tagged('node=n1 profile=a state=b) and more')), undefined);

@@ -98,17 +98,6 @@ suite('a pod that passed, and whose readiness probe fails', () => {
 suite('a container that was killed and runs again in its sandbox', () => {
   const again: Written = { ...unready, from: 200 };
 
-  test('is neither a loss nor a pass: it has started immediately, and is ready some seconds later', () => {
-    const cluster = clusterWith('a');
-    cluster.boots();
-    cluster.writes(200, 'a', { ...again, started: false });
-    cluster.writes(201, 'a', again);
-    assert.equal(cluster.verdict(210.9), 'passed');
-    assert.equal(cluster.writes(210.9, 'a', { ...working, from: 200 }), 'passed');
-    assert.equal(cluster.verdict(1000), 'passed');
-    assert.equal(cluster.isProved, false);
-  });
-
   test('that is killed again: the time begins again with each run', () => {
     const cluster = clusterWith('a');
     cluster.writes(201, 'a', again);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ownerKey } from '../../../../webhook/core/facts/pod-evidence.ts';
 import type { AskingPod } from '../../../../webhook/core/networks/proof-status.ts';
-import { evidenceWith, Scene, seconds, start } from './support.ts';
+import { Scene, seconds, start } from './support.ts';
 
 const ready = { mode: 'ready' } as const;
 
@@ -40,16 +40,6 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(24, { ...ready, pod: { key: 'x', owner: 'db' } }), 'proved, lets');
     scene.runs(30, 'c', 'passed', { owner: 'db' });
     assert.equal(scene.says(34, web), 'proved, lets');
-  });
-
-  test('does not fail for a profile whose own checks passed', () => {
-    const scene = new Scene();
-    for (const owner of ['web', 'db']) {
-      const more = { owner, profiles: ['mesh', 'base'], failedProfiles: ['mesh'] };
-      scene.runs(0, owner, 'failed', more);
-    }
-    assert.match(scene.says(4, ready), /^failing/);
-    assert.equal(scene.says(4, { ...ready, profile: 'base' }), 'proved, lets');
   });
 
   test('stops failing after one success, whatever the clock of the node says', () => {
@@ -92,20 +82,6 @@ suite('a node on which proofs fail', () => {
     assert.deepEqual([at, failedVersion], [start + 3 * seconds, '7']);
   });
 
-  test('a pass that is shown again is not a new one, whatever the pod shows in between', () => {
-    const scene = new Scene();
-    const pass = { uid: 'good', owner: 'good', verdict: 'passed', startedAt: 0, at: 3 } as const;
-    scene.shows(3, pass);
-    for (const owner of ['web', 'db']) scene.runs(10, owner, 'failed', { owner });
-    // the kubelet restarts, and runs the startup probe of the witness again
-    scene.shows(20, { uid: 'good', owner: 'good' });
-    scene.shows(21, pass);
-    assert.match(scene.says(22, ready), /^failing/);
-    // the Job of the pod is complete, so the witness ends
-    scene.shows(30, { ...pass, at: 30, ended: true });
-    assert.match(scene.says(31, ready), /^failing/);
-  });
-
   test('a pass of another container is a new one only in a sandbox without a pass', () => {
     const scene = new Scene();
     const pass = { uid: 'good', owner: 'good', verdict: 'passed', startedAt: 0, at: 3 } as const;
@@ -129,23 +105,6 @@ suite("a node whose clock was an hour ahead when the network's pod started, and 
     scene.agentStarts(hour);
     return scene;
   }
-
-  test('is proved by a pass of a pod that was bound later', () => {
-    const scene = sceneSetBack();
-    assert.equal(scene.says(9), 'unproved, holds');
-    scene.runs(10, 'late', 'passed');
-    assert.equal(scene.says(14), 'proved, lets');
-  });
-
-  test('is not proved by an earlier pass, or by one that a list shows', () => {
-    const listed = new Scene(evidenceWith([{ verdict: 'passed', at: 10, version: 500 }]));
-    listed.agentStarts(hour);
-    assert.equal(listed.says(14), 'unproved, lets');
-    const before = new Scene();
-    before.runs(hour, 'old', 'passed');
-    before.agentStarts(10);
-    assert.equal(before.says(14), 'unproved, lets');
-  });
 
   test('fails if pods of two owners fail, and allows one pod after each pause', () => {
     const scene = sceneSetBack();
@@ -217,6 +176,8 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(32), 'unproved, holds');
     scene.goes(33, 'second');
     assert.equal(scene.says(33), 'unproved, lets', 'it was deleted');
+    for (const over of ['leaving', 'ended']) scene.shows(34, { uid: over, [over]: true });
+    assert.equal(scene.says(35), 'unproved, lets', 'they get no verdict');
   });
 
   /** After how many seconds since the last failed attempt a pod of an owner may be bound. */
@@ -247,6 +208,9 @@ suite('a node without a proof', () => {
       assert.equal(opensTo(scene, at, { key: 'k', owner: 'db' }), 2);
       at += 400;
     }
+    scene.runs(at, 'last', 'failed', { owner: 'web', takes: 10 });
+    scene.agentStarts(at + 11);
+    assert.equal(scene.says(at + 11.5, { pod: { key: 'k', owner: 'web' } }), 'unproved, lets');
   });
 
   test('an owner with a pod that runs on another node waits for a minute, unless its pod is held for 12 s', () => {
@@ -293,31 +257,14 @@ suite('a node without a proof', () => {
     assert.equal(opensTo(scene, 40, { owner: 'broken' }), 12);
   });
 
-  test('a pod that the node is reserved for does not wait for the pause', () => {
-    const scene = new Scene();
-    scene.runs(0, 'a', 'failed', { owner: 'web', takes: 10 });
-    scene.evidence.reservations.reserve('mesh', 'n1', 'web', start + 10.5 * seconds);
-    assert.equal(scene.says(10.5, { pod: { key: 'k', owner: 'web' } }), 'unproved, lets');
-    assert.equal(scene.says(13, { pod: { owner: 'web' } }), 'unproved, holds', 'a pod is on its way');
-  });
-
-  test('30 pods that fail together after a boot are one attempt', () => {
-    const scene = new Scene();
-    for (let pod = 0; pod < 30; pod += 1) scene.shows(0, { uid: `p${pod}`, owner: `o${pod}` });
-    for (let pod = 0; pod < 30; pod += 1) {
-      scene.shows(10 + pod / 30, { uid: `p${pod}`, owner: `o${pod}`, verdict: 'failed', startedAt: 0 });
-    }
-    assert.equal(scene.says(11.5), 'failing, holds');
-    assert.equal(scene.says(13), 'failing, lets');
-  });
-
   test('if failed pods of an owner are deleted repeatedly, the owner tries once, then others do', () => {
     const scene = new Scene();
     const other = { pod: { key: 'other', owner: 'other' } };
     for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
     scene.shows(11, { uid: 'web-1', owner: 'web', verdict: 'failed' });
     assert.equal(scene.says(12, other), 'failing, lets', 'the failed pods are still there');
-    scene.goes(12, 'web-1');
+    // its controller replaces a pod as soon as the pod is being deleted
+    scene.shows(12, { uid: 'web-1', owner: 'web', verdict: 'failed', leaving: true });
     assert.equal(scene.says(12.5, other), 'failing, holds', 'the node is reserved for the new pod of web');
     assert.equal(scene.says(12.5, { pod: { key: 'web-2', owner: 'web' } }), 'failing, lets');
     scene.runs(13, 'web-2', 'failed', { owner: 'web', takes: 10 });

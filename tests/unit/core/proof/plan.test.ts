@@ -249,17 +249,6 @@ test('a pod requests devices if a container has a resource that not every node h
   }
 });
 
-test('an annotation that a profile adds counts in the first call, as in later ones', () => {
-  const key = 'config.linkerd.io/skip-inbound-ports';
-  const plan = planOf(['linkerd', 'seen', { annotations: { [key]: '14000-14999' } }], {});
-  assert.equal(plan.witness?.port, 15_000);
-  const own = { annotations: { [key]: '14000-14041' } };
-  assert.equal(
-    planOf(['linkerd', 'seen', { annotations: { [key]: '14000-14999' } }], own).witness?.port,
-    14_042,
-  );
-});
-
 suite('the port of the readiness probe is one that the mesh leaves alone', () => {
   const key = 'skip';
   const inbound = { port: 14_041, includedBy: 'only', neverRedirected: [14_042], excludedPorts: key };
@@ -371,11 +360,9 @@ suite('networks of a profile are merged into those of the pod', () => {
     // each entry of the pod replaces one entry of the profile, if possible one with the same interface
     ['a', 'a, a', 'a, a'],
     ['a@x', 'a@y, a@x', 'a@x, a@y'],
-    ['a@x, a@y', 'a, a', 'a@x, a@y'],
     ['a', 'a@x', 'a', `${wins} shop/a differs in interface`],
     ['a@y', 'a@x', 'a@y', `${wins} shop/a differs in interface`],
     ['b@x', 'a@x', 'b@x', `${wins} x is taken, so shop/a was not added`],
-    ['a', '[{"name":"b"}]', 'a, b'],
     [
       'a, n/b@x',
       '[{"name":"c","mac":"m"}]',
@@ -386,12 +373,6 @@ suite('networks of a profile are merged into those of the pod', () => {
     ['[ {"name":"a" } ]', 'b', '[ {"name":"a" },{"name":"b"}]'],
     ['[{"name":"a]"}]', 'b', '[{"name":"a]"}]', unreadable],
     ['[{"name":"a","x":"]"}]', 'b', '[{"name":"a","x":"]"},{"name":"b"}]'],
-    [
-      '[{"name":"a","mtu":1}]',
-      '[{"name":"a","mtu":2}]',
-      '[{"name":"a","mtu":1}]',
-      `${wins} shop/a differs in mtu`,
-    ],
     ['not, a list,', 'a', 'not, a list,', unreadable],
   ];
   for (const [pod, profile, expected, warning] of cases)

@@ -114,8 +114,4 @@ suite('whether a DaemonSet selects a node', () => {
     assert.equal(wantsDaemonPod({ nodeName: 'n1' }, tainted()), true);
     assert.equal(wantsDaemonPod({ nodeName: 'n2' }, tainted()), false);
   });
-
-  test('its node selector counts too', () => {
-    assert.equal(wantsDaemonPod({ nodeSelector: { pool: 'a' } }, tainted()), false);
-  });
 });

@@ -144,12 +144,6 @@ suite('the pods of a controller', () => {
     assert.equal(leader.look(), 'owner-turn');
   });
 
-  test('a proof has passed on the node since: all immediately', () => {
-    const leader = new Leader(...web(3));
-    leader.node = { passedAt: { at: start } };
-    assert.equal(leader.look(), 'web-0 web-1 web-2');
-  });
-
   test('recreated pods fail again: pauses of 5, 10, 20 s, and finally 10 minutes', () => {
     const leader = new Leader(...web(20));
     for (const [index, pause] of [5, 10, 20, 40, 80, 160, 320, 600, 600].entries()) {
@@ -310,15 +304,6 @@ suite('the breaker', () => {
     }
     assert.deepEqual(new Set(tried), new Set(['one', 'two', 'three']));
     assert.ok(leader.look().split(' ').length > 1, 'repair continues');
-  });
-
-  test('a namespace whose pods did not fail again tries one immediately, and repair continues when it passes', () => {
-    const leader = stopped();
-    leader.put(...web(2, 'good', { node: 'n2' }), ...web(2, 'fine', { node: 'n2' }));
-    assert.equal(leader.look(), 'good-0');
-    leader.comes({ name: 'good-again', controller: controllerOf('good'), verdict: 'passed' });
-    assert.match(leader.look(), /good-1 fine-0/);
-    assert.ok(!leader.memory.isStopped(leader.now));
   });
 
   test('a namespace whose immediate try fails keeps no other namespace waiting, and waits like them', () => {

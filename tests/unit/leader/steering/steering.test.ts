@@ -16,7 +16,7 @@ import { type Answer, resync, running, switchedLead, until } from '../scene.ts';
 import { waiting } from './support.ts';
 
 const daemonSets = [{ namespace: 'net', name: 'agent' }];
-const profiles = [{ name: 'mesh', when: {}, daemonSets, annotations: {}, proof: { checks: [] } }];
+const profiles = [{ name: 'mesh', daemonSets, proof: { checks: [{ address: {} }] } }];
 
 interface Scene {
   pods: PendingPod[];
