@@ -8,7 +8,7 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { version } from '../../webhook/lib/version.ts';
 import { summarize } from '../../webhook/review/model.ts';
 import { pathFrom, problemsOf, reportRoot } from '../../webhook/review/output/problems.ts';
-import { githubOutput, sarifOutput } from '../../webhook/review/output/services.ts';
+import { githubOutput, sarifOutput } from '../../webhook/review/output/reports.ts';
 import { configuredProfiles } from '../support/configurations.ts';
 import { folderWith } from '../support/folder.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
@@ -59,7 +59,8 @@ const problems = [
 const optOut =
   'label cni-gate.io/profile: none is not allowed (proof.allowOptOut), so profile cilium applies';
 const unknown = `profile "nowhere" of "cilium.nowhere" does not exist; ${configuredProfiles}`;
-const misspelled = 'label cni-gate.io/profil is unknown and has no effect: did you mean cni-gate.io/profile?';
+const misspelled =
+  'label cni-gate.io/profil has no effect: cni-gate reads the label cni-gate.io/profile of Namespaces and pods';
 const notGiven =
   'is not in the input, so the checks of 1 workload are not known: add it to the input, set another with -n for objects that name none, or use --profile';
 

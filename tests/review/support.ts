@@ -5,9 +5,9 @@ import { type ReviewFlags, type ReviewResult, resultOf } from '../../webhook/com
 import { parsePolicy } from '../../webhook/config/load.ts';
 import * as yaml from '../../webhook/lib/yaml.ts';
 import { summarize } from '../../webhook/review/model.ts';
-import { answersOutput, jsonOutput } from '../../webhook/review/output/json.ts';
-import { textOutput } from '../../webhook/review/output/text.ts';
-import { yamlOutput } from '../../webhook/review/output/yaml.ts';
+import { answersOutput, jsonOutput } from '../../webhook/review/output/reports.ts';
+
+import { textOutput, yamlOutput } from '../../webhook/review/output/text.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
 import { folderWith } from '../support/folder.ts';
 import { schemaFaults } from '../support/schemas.ts';

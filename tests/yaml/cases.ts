@@ -82,6 +82,8 @@ export const cases: Record<string, string> = {
   'keep at the end': 'a: |+\n  one\n\n\n',
   'literal with spaces at line ends': 'a: |\n  one  \n  two\n',
 
+  'end of document, then another': 'a: 1\n...\nb: 2\n---\nc: 3\n',
+
   // plain scalars
   'plain over several lines': 'a: one\n  two\n\n  three\nb: 1\n',
   'plain with quotes inside': 'a: it\'s "so"\n',
@@ -125,7 +127,6 @@ export const cases: Record<string, string> = {
   // manifests
   'null annotations':
     'apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  annotations:\n  labels: ~\nspec:\n  containers: []\n',
-  'two manifests without a marker': 'kind: A\nmetadata: {name: a}\nkind: B\nmetadata: {name: b}\n',
 };
 
 /** Texts that `review` and kubectl read differently, or that only one of them accepts, with the reason. */
@@ -149,7 +150,10 @@ export const deliberate: Record<string, [why: string, text: string]> = {
   'binary tag': ['it stays base64', 'a: !!binary aGVsbG8=\n'],
   'a large number as a key': ['it has the spelling of JavaScript', '1e20: a\n'],
   'yaml 1.1 directive': ['kubectl takes it for a document', '%YAML 1.1\n---\na: yes\n'],
-  'end of document, then another': ['kubectl leaves it out', 'a: 1\n...\nb: 2\n'],
+  'two manifests without a marker': [
+    'kubectl reads only the second',
+    'kind: A\nmetadata: {name: a}\nkind: B\nmetadata: {name: b}\n',
+  ],
   'marker with a value': ['kubectl refuses it', '--- {a: 1}\n'],
   'null as a key': ['kubectl refuses it', 'a:\n  ~: b\n'],
   infinity: ['kubectl refuses it', 'a: .inf\n'],

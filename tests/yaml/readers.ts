@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { parsed, readStream } from '../../webhook/review/input/documents.ts';
+import { parsed, readStream } from '../../webhook/review/input/read.ts';
 
 const module = fileURLToPath(new URL('./reader', import.meta.url));
 

@@ -1,12 +1,16 @@
 import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
 import { exitCodeOf, isRecorded, placeOf, type Report, type Summary, summarize } from '../review/model.ts';
-import { answersOutput, jsonOutput } from '../review/output/json.ts';
-import { junitOutput } from '../review/output/junit.ts';
 import { problemsOf, reportRoot } from '../review/output/problems.ts';
-import { githubOutput, gitlabOutput, sarifOutput } from '../review/output/services.ts';
-import { textOutput } from '../review/output/text.ts';
-import { yamlOutput } from '../review/output/yaml.ts';
+import {
+  answersOutput,
+  githubOutput,
+  gitlabOutput,
+  jsonOutput,
+  junitOutput,
+  sarifOutput,
+} from '../review/output/reports.ts';
+import { textOutput, yamlOutput } from '../review/output/text.ts';
 import { review } from '../review/run.ts';
 import { type reviewForms, terminal, usageError } from './options.ts';
 

@@ -67,6 +67,10 @@ export function segments(pointer: string): (string | number)[] {
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }
 
+/** A path as JSON Pointer (RFC 6901). */
+export const pointer = (path: readonly (string | number)[]): string =>
+  path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
 const show = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
@@ -112,7 +116,7 @@ function textOf({ keyword, params, parentSchema = {}, data, message = keyword }:
 }
 
 /** `profiles[0].proof.checks[1].redirect`, with keys that contain dots or slashes in brackets. */
-export function dotted(path: (string | number)[]): string {
+export function dotted(path: readonly (string | number)[]): string {
   return path
     .map((part) =>
       typeof part === 'number' ? `[${part}]` : /^[A-Za-z0-9_-]+$/.test(part) ? `.${part}` : `["${part}"]`,

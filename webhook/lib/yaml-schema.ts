@@ -26,8 +26,6 @@ const number = (name: 'int' | 'float', test: RegExp, resolve: ScalarTag['resolve
   test,
   identify: (value) => typeof value === 'number' && (name === 'float' || Number.isInteger(value)),
   resolve,
-  // writes values as they were read, so that 0644 does not become 420
-  stringify: ({ source, value }) => source ?? String(value),
 });
 
 /** Tags of YAML 1.1 whose values Kubernetes reads differently, or as strings. */
@@ -48,8 +46,6 @@ export const kubernetesYaml: ParseOptions & DocumentOptions & SchemaOptions = {
   uniqueKeys: false,
   prettyErrors: false,
   logLevel: 'silent',
-  // quotes strings that a reader of YAML 1.1 could take for other values
-  compat: 'yaml-1.1',
   customTags: kubernetesTags,
 };
 

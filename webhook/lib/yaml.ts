@@ -1,8 +1,6 @@
 import {
   Composer,
-  Document,
-  isAlias,
-  isDocument,
+  type Document,
   isMap,
   isNode,
   isScalar,
@@ -12,7 +10,7 @@ import {
   type Node,
   type Pair,
   Parser,
-  type ToStringOptions,
+  stringify,
 } from 'yaml';
 import { kubernetesYaml } from './yaml-schema.ts';
 
@@ -23,14 +21,11 @@ export class YamlError extends Error {
   readonly line: number;
   /** Counted from 1. */
   readonly column: number;
-  /** Whether the text exceeds a limit. */
-  readonly tooLarge: boolean;
 
-  constructor(message: string, { line, col }: { line: number; col: number }, tooLarge = false) {
+  constructor(message: string, { line, col }: { line: number; col: number }) {
     super(message);
     this.line = line;
     this.column = col;
-    this.tooLarge = tooLarge;
   }
 }
 
@@ -39,7 +34,6 @@ type Path = readonly (string | number)[];
 
 /** A document of a YAML text. */
 export interface YamlDocument {
-  source: Document.Parsed;
   /** The value as in JSON. An alias has the same object as its anchor. */
   value: unknown;
   /** The line of the value at a path, or of the nearest parent that exists. A field begins at its key. */
@@ -48,7 +42,7 @@ export interface YamlDocument {
 
 /** The maximum nesting of maps and lists, because the package uses recursion. */
 const deepest = 200;
-/** The maximum number of aliases in a document, because the package searches for the anchor of each. */
+/** The maximum number of values for which the aliases of a document stand. */
 const mostAliases = 1000;
 
 /**
@@ -65,7 +59,7 @@ export function readYaml(text: string, options = kubernetesYaml): YamlDocument[]
     const [error] = source.errors;
     if (error !== undefined) throw new YamlError(error.message, lines.linePos(error.pos[0]));
     const lineOf = (path: Path): number => lines.linePos(offsetNear(source.contents, path)).line;
-    return { source, value: toValue(source, lines), lineOf };
+    return { value: toValue(source, lines), lineOf };
   });
 }
 
@@ -94,21 +88,17 @@ class KubernetesLexer extends (Lexer as unknown as new () => LexerInternals) {
 /** The tokens of a text. The number of open maps and lists, which the package keeps on a stack, is limited here. */
 function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']> {
   const parser = new Parser(lines.addNewLine);
-  const fail = (message: string, tooLarge: boolean): never => {
-    throw new YamlError(message, lines.linePos(parser.offset - 1), tooLarge);
+  const fail = (message: string): never => {
+    throw new YamlError(message, lines.linePos(parser.offset - 1));
   };
-  let aliases = 0;
   let before = '';
   lines.addNewLine(0);
   for (const lexeme of new KubernetesLexer().lex(text)) {
     yield* parser.next(lexeme);
-    // `\u001f` marks the text of a block scalar, where an asterisk is no alias
-    if (lexeme.startsWith('*') && before !== '\u001f') aliases += 1;
     // the package would read an action of a template, such as "{{ .Values.name }}", as a map
-    if (before === '{' && lexeme === '{') fail('a map cannot be a key', false);
+    if (before === '{' && lexeme === '{') fail('a map cannot be a key');
     before = lexeme;
-    if (aliases > mostAliases) fail(`more than ${mostAliases} aliases`, true);
-    if (parser.stack.length > deepest) fail(`nested too deeply: more than ${deepest} levels`, true);
+    if (parser.stack.length > deepest) fail(`nested too deeply: more than ${deepest} levels`);
   }
   yield* parser.end();
 }
@@ -121,14 +111,10 @@ function toValue(document: Document.Parsed, lines: LineCounter): unknown {
     return value;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const isMany = error instanceof RangeError || error.message.startsWith('Excessive alias count');
-    const message = isMany
-      ? 'the aliases stand for too many values, or for a map into which they are merged'
-      : error instanceof TypeError
-        ? 'an alias stands for a value that contains it'
-        : error.message;
+    const message =
+      error instanceof TypeError ? 'an alias stands for a value that contains it' : error.message;
     const start = lines.linePos(document.contents?.range[0] ?? 0);
-    throw new YamlError(message, start, isMany);
+    throw new YamlError(message, start);
   }
 }
 
@@ -136,13 +122,6 @@ function toValue(document: Document.Parsed, lines: LineCounter): unknown {
 function pairAt(node: unknown, key: string | number): Pair<Node, Node | null> | undefined {
   if (!isMap<Node, Node | null>(node)) return undefined;
   return node.items.findLast((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
-}
-
-/** The node at a path; undefined if there is none, or if the path leads through an alias or a merge key. */
-export function nodeAt(root: Node | null, path: Path): Node | undefined {
-  let node: unknown = root;
-  for (const part of path) node = childOf(node, part);
-  return isNode(node) && !isAlias(node) ? node : undefined;
 }
 
 /** The offset of the value at a path, or of the nearest parent. */
@@ -164,10 +143,7 @@ function offsetNear(root: Node | null, path: Path): number {
 const childOf = (node: unknown, part: string | number): unknown =>
   isSeq(node) ? node.items[Number(part)] : pairAt(node, part)?.value;
 
-/** YAML text of a document, node or value with its comments. */
-export function writeYaml(yaml: unknown, layout: ToStringOptions = {}): string {
-  const options = { ...kubernetesYaml, aliasDuplicateObjects: false };
-  const document = isDocument(yaml) ? yaml : new Document(yaml, options);
-  // 0 keeps the package from folding long scalars
-  return document.toString({ lineWidth: 0, verifyAliasOrder: false, ...layout });
-}
+/** The YAML text of a value. */
+export const writeYaml = (value: unknown): string =>
+  // a width of 0 keeps the package from folding long scalars
+  stringify(value, { ...kubernetesYaml, aliasDuplicateObjects: false, lineWidth: 0 });

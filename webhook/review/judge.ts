@@ -1,7 +1,8 @@
-import { mutate } from '../admission/mutate.ts';
+import type { Operation } from 'fast-json-patch';
+import { mutate, type Outcome } from '../admission/mutate.ts';
 import { decodePodRequest, InvalidObject, type PodRequest } from '../admission/review.ts';
 import { builtInProfiles } from '../config/builtin.ts';
-import { dotted, segments } from '../config/parse.ts';
+import { dotted, pointer, segments } from '../config/parse.ts';
 import { FixedNamespaces } from '../core/facts/namespace.ts';
 import type { Pod } from '../core/facts/pod.ts';
 import { earlierCall, readStatus } from '../core/facts/status-annotation.ts';
@@ -9,13 +10,19 @@ import { type LeftReason, needsServer } from '../core/policies/left.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import { exemption, isExemptNamespace, select } from '../core/proof/selection.ts';
 import { CniGateError } from '../lib/errors.ts';
+import { valueAt } from '../lib/json.ts';
 import { getOwn } from '../lib/maps.ts';
 import { optOutValue, profileLabel } from '../lib/names.ts';
-import { lineOf, parsed } from './input/documents.ts';
-import type { NamespaceObject } from './input/manifest-reader.ts';
+import { lineOf, parsed } from './input/read.ts';
 import { asIfInjected, type Mesh, type MeshGap, meshesOf, meshGaps } from './mesh.ts';
-import { type Fault, nameOf, type ReviewDecision, type Workload } from './model.ts';
-import { relocate, valueAt } from './values.ts';
+import {
+  type Fault,
+  type NamespaceObject,
+  nameOf,
+  type Path,
+  type ReviewDecision,
+  type Workload,
+} from './model.ts';
 
 /** The options with which the simulated server would run. */
 export interface JudgeOptions {
@@ -74,7 +81,7 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
       outcome,
       reason,
       profiles,
-      checks: outcome !== 'refused' && Array.isArray(checks) ? checks.map(String) : [],
+      checks: proved.has(outcome) && Array.isArray(checks) ? checks.map(String) : [],
       warnings,
       operations: moved.length > 0 ? [...workload.prelude, ...moved] : [],
       ...(status !== undefined && { message: status.message }),
@@ -115,24 +122,29 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
       if (reason !== undefined) return { decision: { ...notCalled(reason), ...label }, gaps: [] };
       const { gaps, needs } = beforeAdmission(request);
       const assumed = assumeMeshed ? gaps.map(({ mesh }) => mesh) : [];
-      const before = initNames(request.pod);
       const decided = await decisionOn(workload, body, assumed);
-      // admission has changed the pod in place
-      const after = initNames(request.pod);
-      const replaced = decided.outcome === 'removed' ? [] : before.filter((name) => !after.includes(name));
       const needed = needs !== undefined && decided.outcome !== 'refused' && { needsServer: needs };
-      return { decision: { ...decided, ...label, ...needed, replaced }, gaps: assumeMeshed ? [] : gaps };
+      return { decision: { ...decided, ...label, ...needed }, gaps: assumeMeshed ? [] : gaps };
     } catch (error) {
-      if (error instanceof CniGateError) return malformed(workload, error);
-      if (!(error instanceof RangeError)) throw error;
-      const message = `${nameOf(workload)}: nested too deeply`;
-      return { code: 'CNI_GATE_INPUT_SYNTAX', message, file: workload.document.file, line: workload.line };
+      if (!(error instanceof CniGateError)) throw error;
+      return malformed(workload, error);
     }
   };
   return { uncalled, judge };
 }
 
-const initNames = ({ spec }: Pod): string[] => (spec.initContainers ?? []).map(({ name }) => name);
+/** The outcomes of pods that get the init container. */
+const proved: ReadonlySet<Outcome> = new Set(['injected', 'updated', 'current']);
+
+/** Prefixes the paths of operations, so that operations on an inner value apply to the object around it. */
+function relocate(operations: readonly Operation[], to: Path): Operation[] {
+  const prefix = pointer(to);
+  return operations.map((operation) => ({
+    ...operation,
+    path: `${prefix}${operation.path}`,
+    ...('from' in operation && { from: `${prefix}${operation.from}` }),
+  }));
+}
 
 const notCalled = (reason: Uncalled): ReviewDecision => ({
   outcome: 'skipped',

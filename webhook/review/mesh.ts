@@ -1,7 +1,7 @@
 import { allContainers, type Pod } from '../core/facts/pod.ts';
 import type { Condition, Injector, Profile } from '../core/profiles/types.ts';
 import { allMatch, applies } from '../core/proof/selection.ts';
-import { type Finding, findingOn, type Workload } from './model.ts';
+import { type Finding, nameOf, type Workload } from './model.ts';
 
 /** A mesh whose injector changes pods in the cluster, but not manifests. `name` is the profile's name. */
 export type Mesh = Injector & { name: string };
@@ -90,5 +90,7 @@ function relax({ container: _, annotations = {}, ...rest }: Condition, { domain 
 export function proxyMissing(workload: Workload, { mesh, profiles }: MeshGap): Finding {
   const names = `profile${profiles.length === 1 ? '' : 's'} ${profiles.join(', ')}`;
   const message = `requests ${mesh.name} and has no ${mesh.proxy} yet, so ${names} cannot check it: run the manifests through \`${mesh.command}\` first, or use --assume-meshed`;
-  return findingOn(workload, 'CNI_GATE_PROXY_MISSING', message);
+  const { document, line } = workload;
+  const subject = nameOf(workload);
+  return { code: 'CNI_GATE_PROXY_MISSING', message, subject, file: document.file, line, workload };
 }

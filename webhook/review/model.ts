@@ -29,6 +29,15 @@ export interface Position {
   line: number;
 }
 
+/** A Namespace of the input. */
+export interface NamespaceObject {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  file: string;
+  /** The line of the profile label; without one, the line of the nearest field around it. */
+  line: number;
+}
+
 /** An object of the input that creates pods. */
 export interface Workload extends Position {
   apiVersion: string;
@@ -39,8 +48,6 @@ export interface Workload extends Position {
   part?: string;
   /** The path of the pod or its template in the object. */
   podPath: Path;
-  /** Why failed proofs may fail the Job although repair runs, and the line with the cause. */
-  jobFault?: { message: string; line: number; never: boolean };
   /** Parses the body of the admission call. It is kept as text, which needs less memory than the parsed object. */
   body: () => unknown;
   /** Operations that must precede the patch: they add the metadata that a template may lack. */
@@ -59,8 +66,6 @@ export interface ReviewDecision extends Omit<AdmissionDecision<Outcome>, 'profil
   assumed?: string[];
   /** Why the mutating policy leaves the pod to the server; absent if it does not, or if the pod is refused. */
   needsServer?: LeftReason;
-  /** The init containers that `proof.replaces` removes. */
-  replaced?: string[];
   /** The answer of the server to a recorded AdmissionReview. */
   answer?: AdmissionReview;
 }
@@ -160,17 +165,8 @@ type Named = Pick<Workload, 'kind' | 'namespace' | 'name' | 'part'>;
 export const nameOf = ({ kind, namespace, name, part }: Named): string =>
   `${kind} ${namespace}/${name}${part === undefined ? '' : ` ${part}`}`;
 
-/** A finding about a workload. @param line by default, the line on which the workload begins */
-export const findingOn = (
-  workload: Workload,
-  code: ErrorCode,
-  message: string,
-  line = workload.line,
-): Finding => ({ code, message, subject: nameOf(workload), file: workload.document.file, line, workload });
-
 /** What a reader should know about a decision besides its outcome. */
-export const notesOn = ({ assumed, needsServer, replaced = [] }: ReviewDecision): string[] => [
+export const notesOn = ({ assumed, needsServer }: ReviewDecision): string[] => [
   ...(assumed ? [`checked as if the injector of ${assumed.join(' and ')} had run`] : []),
-  ...replaced.map((name) => `removes the init container ${name} (proof.replaces)`),
   ...(needsServer ? [`needs the server: ${leftReasons[needsServer]}`] : []),
 ];

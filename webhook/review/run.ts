@@ -1,11 +1,10 @@
-import { coverageFindings } from './findings/coverage.ts';
-import { jobFindings } from './findings/jobs.ts';
-import { mostInput, readStream } from './input/documents.ts';
-import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
+import { resolve } from 'node:path';
+import { coverageFindings } from './findings.ts';
 import { manifestReader } from './input/manifest-reader.ts';
+import { expand, mostInput, readInput, readStream, standardInput, standardInputName } from './input/read.ts';
 import { type JudgeOptions, judgeFor } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
-import type { Report, Reviewed } from './model.ts';
+import type { Fault, Report, Reviewed } from './model.ts';
 
 /** What to review, and how. */
 export interface ReviewOptions extends JudgeOptions {
@@ -34,35 +33,38 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const manifests = reviewed.filter(({ workload }) => !workload.recorded);
   const findings = [
     ...reader.findings,
-    ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace)),
-    // with `proof.mode: warn`, our init container exits with 0 even if its proof fails, so it fails no Job
-    ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
+    ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace ?? '')),
   ];
-  findings.push(...coverageFindings(manifests, reader.namespaces, policy, profile, findings));
+  findings.push(...coverageFindings(manifests, reader.namespaces, profile, findings));
   const { documents, faults, otherObjects, namespaces } = reader;
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }
 
+/** Reads each file once. Each argument must have objects, but a folder or a glob may have empty files. */
 async function readAll(names: readonly string[], reader: ReturnType<typeof manifestReader>): Promise<void> {
+  const seen = new Set<string>();
   let left = mostInput();
-  for (const found of expandInputs(names)) {
-    const input = typeof found === 'string' ? await readInput(found, left) : found;
-    if ('code' in input) {
-      reader.faults.push(input);
-      continue;
+  for (const name of names) {
+    const before = reader.found();
+    const all = expand(name);
+    const unread = all.filter(
+      (found) => typeof found !== 'string' || seen.size < seen.add(resolve(found)).size,
+    );
+    for (const found of unread) {
+      const input = typeof found === 'string' ? await readInput(found, left) : found;
+      if ('code' in input) reader.faults.push(input);
+      else {
+        left -= input.text.length;
+        for (const document of readStream(input.file, input.text)) reader.take(document);
+      }
     }
-    left -= input.text.length;
-    for (const document of readStream(input.file, input.text)) {
-      if (reader.isFull()) break;
-      reader.take(document);
-    }
-  }
-  // usually an empty pipe, because the command before it failed
-  const nothing = reader.workloads.length + reader.namespaces.size + reader.otherObjects.size === 0;
-  if (nothing && reader.faults.length === 0) {
-    const [only = standardInput, ...others] = names;
-    const file = others.length === 0 && only !== standardInput ? only : standardInputName;
-    const message = 'there are no objects in the input';
-    reader.faults.push({ code: 'CNI_GATE_INPUT_UNREADABLE', message, file });
+    // usually an empty pipe, because the command before it failed
+    if (reader.found() === before && unread.length === all.length) reader.faults.push(withoutObjects(name));
   }
 }
+
+const withoutObjects = (name: string): Fault => ({
+  code: 'CNI_GATE_INPUT_UNREADABLE',
+  message: 'there are no objects in the input',
+  file: name === standardInput ? standardInputName : name,
+});

@@ -195,5 +195,4 @@ export type TemplateKind = {
   apiVersion: string;
   kind: string;
   path: string;
-  job?: true;
 };

@@ -1,24 +1,31 @@
 import { reviewKind } from '../../admission/review.ts';
 import type { TemplateKind } from '../../core/profiles/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
+import { describe, fieldsOf, isObject, valueAt } from '../../lib/json.ts';
 import { profileLabel } from '../../lib/names.ts';
-import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
-import { unknownObject } from '../findings/objects.ts';
-import type { Fault, Finding, Position, SourceDocument, Workload } from '../model.ts';
-import { describe, type Fields, fieldsOf, wrong } from '../values.ts';
-import { lineOf, mostObjects, parsed, repeatedKey } from './documents.ts';
-import { groupOf, kubernetesKinds, templatesIn } from './templates.ts';
-import { nameIn, recordedWorkload, workloadOf } from './workload.ts';
+import { keyFindings, unknownKind } from '../findings.ts';
+import {
+  type Fault,
+  type Finding,
+  type NamespaceObject,
+  nameOf,
+  type Path,
+  type Position,
+  type SourceDocument,
+  type Workload,
+} from '../model.ts';
+import { lineOf, parsed } from './read.ts';
+import {
+  groupOf,
+  kubernetesKinds,
+  nameIn,
+  recordedWorkload,
+  templatesIn,
+  workloadOf,
+  wrong,
+} from './workloads.ts';
 
-/** A Namespace of the input. */
-export interface NamespaceObject {
-  labels: Record<string, string>;
-  annotations: Record<string, string>;
-  file: string;
-  /** The line of the profile label; without one, the line of the nearest field around it. */
-  line: number;
-}
+type Fields = Record<string, unknown>;
 
 /**
  * Sorts the objects of documents: workloads and AdmissionReviews are reviewed, Namespaces provide labels, and all other
@@ -32,44 +39,28 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
   const faults: Fault[] = [];
   const findings: Finding[] = [];
   /** Findings for unknown objects that seem to contain pods. `review` drops those in namespaces that did not opt in. */
-  const unknownObjects: (Finding & { namespace: string })[] = [];
+  const unknownObjects: Finding[] = [];
   const namespaces = new Map<string, NamespaceObject>();
   const otherObjects = new Map<string, number>();
-  let counted = 0;
+  let objects = 0;
 
-  function count(): void {
-    counted += 1;
-    if (counted <= mostObjects) return;
-    const message = `more than ${mostObjects} documents and objects: review fewer at a time`;
-    throw new CniGateError('CNI_GATE_INPUT_TOO_LARGE', message);
-  }
-
-  /** Runs `read`. An error becomes a fault of the object, so that reading continues with the next object. */
-  function guarded({ file }: SourceDocument, line: number, read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      const isRange = error instanceof RangeError;
-      const known = isRange ? wrong('the object is nested too deeply or too large') : error;
-      if (!(known instanceof CniGateError)) throw error;
-      faults.push({ code: known.code, message: known.message, file, line });
-    }
-  }
-
+  /** Reads an object or a list. An error becomes a fault of the object, and reading continues with the next object. */
   function readObject(value: unknown, { document, path }: Omit<Position, 'line'>): void {
-    const line = lineOf(document, path);
-    guarded(document, line, () => {
-      const items = itemsOf(value);
-      if (items === undefined) {
-        if (value !== null) readSingle(value, { document, path, line });
-        return;
-      }
+    const items = itemsOf(value);
+    if (items !== undefined) {
       const at = Array.isArray(value) ? path : [...path, 'items'];
-      for (const [index, item] of items.entries()) {
-        count();
-        readObject(item, { document, path: [...at, index] });
+      for (const [index, item] of items.entries()) readObject(item, { document, path: [...at, index] });
+    } else if (value !== null) {
+      const line = lineOf(document, path);
+      objects += 1;
+      try {
+        readSingle(value, { document, path, line });
+      } catch (error) {
+        const known = error instanceof RangeError ? wrong('the object is nested too deeply') : error;
+        if (!(known instanceof CniGateError)) throw error;
+        faults.push({ code: known.code, message: known.message, file: document.file, line });
       }
-    });
+    }
   }
 
   function readSingle(value: unknown, position: Position): void {
@@ -97,7 +88,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
       );
     const line = lineOf(document, [...path, 'metadata', 'labels', profileLabel]);
     namespaces.set(name, { ...maps, file: document.file, line });
-    findings.push(...namespaceKeys(object, name, position));
+    findings.push(...keyFindings(object, [], { subject: `Namespace ${name}`, namespace: name }, position));
   }
 
   /** Adds a review about a pod, and counts other reviews. An invalid pod becomes a fault only when it is judged. */
@@ -113,29 +104,35 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     const found = templatesIn(object, kinds);
     const templates = found ?? [];
     if (templates.length === 0) countOther(names.kind);
-    const unknown = found === undefined ? unknownObject(object, names, position) : undefined;
+    const unknown = found === undefined ? unknownKind(object, names, position) : undefined;
     if (unknown !== undefined) unknownObjects.push(unknown);
-    const made = templates.map((template): Workload => {
-      count();
-      return workloadOf(object, template, position, defaultNamespace);
-    });
+    const made = templates.map((template) => workloadOf(object, template, position, defaultNamespace));
     workloads.push(...made);
-    findings.push(...workloadKeys(object, made));
+    const [first] = made;
+    if (first !== undefined && first.podPath.length > 0) {
+      const about = { subject: nameOf(names), workload: first };
+      const isRead = made.some(({ podPath }) => profileOf(object, podPath) !== undefined);
+      findings.push(...keyFindings(object, [], about, position, isRead));
+    }
+    for (const workload of made) {
+      const about = { subject: nameOf(workload), workload };
+      findings.push(...keyFindings(object, workload.podPath, about, position));
+    }
   }
 
-  const take = (document: SourceDocument): void =>
-    guarded(document, document.start, () => {
-      count();
-      documents.push(document);
-      const fault = document.fault ?? repeatedKey(document);
-      if (fault !== undefined) faults.push(fault);
-      else readObject(parsed(document).value, { document, path: [] });
-    });
+  const profileOf = (object: Fields, at: Path): unknown =>
+    valueAt(object, [...at, 'metadata', 'labels', profileLabel]);
+
+  function take(document: SourceDocument): void {
+    documents.push(document);
+    if (document.fault !== undefined) faults.push(document.fault);
+    else readObject(parsed(document).value, { document, path: [] });
+  }
 
   return {
     ...{ documents, workloads, faults, findings, unknownObjects, namespaces, otherObjects, take },
-    /** Whether the limit of documents, objects and workloads is exceeded, which has been reported as a fault. */
-    isFull: (): boolean => counted > mostObjects,
+    /** The number of objects and faults so far. */
+    found: (): number => objects + faults.length,
   };
 }
 
@@ -153,17 +150,18 @@ function itemsOf(value: unknown): unknown[] | undefined {
   );
 }
 
-/** The name, labels and annotations of a Namespace object. A label with value null is empty, as in the API server. */
+/** The name, labels and annotations of a Namespace object. A value null is an empty text, as in the API server. */
 function namespaceMaps(object: Fields): Pick<NamespaceObject, 'labels' | 'annotations'> & { name: string } {
   const { name, labels, annotations } = fieldsOf(object.metadata);
   if (typeof name !== 'string' || name === '') throw wrong('a Namespace has no metadata.name');
-  const own = Object.entries(fieldsOf(labels)).map(([key, value]): [string, string] => {
-    if (typeof (value ?? '') === 'string') return [key, String(value ?? '')];
-    const expected = `expected a string in label ${key}, got ${describe(value)}; put it in quotes`;
-    throw wrong(`Namespace ${name}: ${expected}`);
-  });
-  const strings = Object.entries(fieldsOf(annotations)).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  return { name, labels: Object.fromEntries(own), annotations: Object.fromEntries(strings) };
+  const strings = (map: unknown): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(fieldsOf(map)).map(([key, value]) => {
+        if (typeof (value ?? '') === 'string') return [key, String(value ?? '')];
+        throw wrong(
+          `Namespace ${name}: expected a string in ${key}, got ${describe(value)}; put it in quotes`,
+        );
+      }),
+    );
+  return { name, labels: strings(labels), annotations: strings(annotations) };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { relative, resolve, sep } from 'node:path';
 import { clean } from '../../lib/clean.ts';
 import { isErrorCode } from '../../lib/errors.ts';
-import { standardInputName } from '../input/files.ts';
+import { standardInputName } from '../input/read.ts';
 import { nameOf, type Report, type Reviewed } from '../model.ts';
 
 /** A problem that the author of the input may have to fix. The reports for CI services consist of problems. */

@@ -1,7 +1,9 @@
-import type { styleText } from 'node:util';
-import { structuredPatch } from 'diff';
-import type { Outcome } from '../../admission/mutate.ts';
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
+import jsonpatch from 'fast-json-patch';
 import { clean } from '../../lib/clean.ts';
+import { valueAt } from '../../lib/json.ts';
+import { writeYaml } from '../../lib/yaml.ts';
+import { parsed } from '../input/read.ts';
 import {
   exitCodeOf,
   type Finding,
@@ -10,21 +12,9 @@ import {
   placeOf,
   type Report,
   type Reviewed,
+  type SourceDocument,
   type Summary,
 } from '../model.ts';
-import { relocate } from '../values.ts';
-import { type Patchable, patchable } from './yaml.ts';
-
-/** The style of each outcome on a terminal. */
-const styles = {
-  injected: 'green',
-  updated: 'green',
-  current: 'dim',
-  removed: 'yellow',
-  skipped: 'dim',
-  warned: 'yellow',
-  refused: 'red',
-} as const satisfies Record<Outcome, Parameters<typeof styleText>[0]>;
 
 /** How to write the text. */
 export interface TextOptions {
@@ -39,16 +29,12 @@ export interface TextOptions {
 /** The text output: for each workload a header and, if requested, a unified diff; then findings and totals. */
 export function* textOutput(report: Report, summary: Summary, options: TextOptions): Generator<string> {
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
-  for (const [document, reviewed] of Map.groupBy(report.reviewed, (entry) => entry.workload.document)) {
-    let patched: Patchable | undefined;
-    for (const entry of reviewed) {
-      const lines = [header(entry, options), ...notes(entry, findings.get(entry.workload) ?? [], options)];
-      if (options.diff && isChanged(entry)) {
-        patched ??= patchable(document);
-        lines.push(...diff(entry, patched, options));
-      }
-      yield text(lines);
-    }
+  for (const entry of report.reviewed) {
+    const lines = [header(entry, options), ...notes(entry, findings.get(entry.workload) ?? [], options)];
+    // the patch of a skipped workload only records the review
+    const isChanged = entry.decision.operations.length > 0 && entry.decision.outcome !== 'skipped';
+    if (options.diff && isChanged) lines.push(...diff(entry, options));
+    yield text(lines);
   }
   yield text([...findingLines(findings.get(undefined) ?? [], options), ...totals(summary, options)]);
 }
@@ -57,11 +43,12 @@ const text = (lines: readonly string[]): string => lines.map((line) => `${line}\
 
 /** The line above the changes of a workload: outcome, name, place and reason. */
 function header({ workload, decision }: Reviewed, { paint }: TextOptions): string {
-  const { outcome, reason, profiles, message } = decision;
+  const { outcome, reason, profiles, message, checks } = decision;
   const place = `${workload.document.file}:${workload.line}`;
   const why = profiles.join(', ') || message || reason;
   const name = paint('bold', clean(nameOf(workload)));
-  return `${paint(styles[outcome], outcome)} ${name} (${clean(place)}): ${clean(why)}`;
+  const style = outcome === 'refused' ? 'red' : checks.length > 0 ? 'green' : 'yellow';
+  return `${paint(style, outcome)} ${name} (${clean(place)}): ${clean(why)}`;
 }
 
 function notes(entry: Reviewed, findings: readonly Finding[], options: TextOptions): string[] {
@@ -79,27 +66,20 @@ const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
 const label = ({ paint, strict }: TextOptions): string =>
   strict ? paint('red', 'error') : paint('yellow', 'warning');
 
-/** Whether to show a diff. The patch of a skipped workload only records the review, and is not shown. */
-const isChanged = ({ decision }: Reviewed): boolean =>
-  decision.operations.length > 0 && decision.outcome !== 'skipped';
-
-/** A unified diff of the object. Both sides are serialized by the same code, so only the patch makes a difference. */
-function diff({ workload, decision }: Reviewed, patched: Patchable, { paint }: TextOptions): string[] {
-  const { document, path, line: first } = workload;
-  const before = patched.objectText(path);
-  for (const operation of relocate(decision.operations, path)) patched.apply(operation);
-  const { hunks } = structuredPatch('', '', before, patched.objectText(path), '', '', { context: 3 });
-  const changes = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
-    `@@ -${oldStart + first - 1},${oldLines} +${newStart + first - 1},${newLines} @@`,
-    ...lines,
-  ]);
+/** The lines of a unified diff of a workload's object. Both sides are written from values. */
+function diff({ workload, decision }: Reviewed, { paint }: TextOptions): string[] {
+  const { document, path } = workload;
+  const object = valueAt(parsed(document).value, path);
+  const { newDocument } = jsonpatch.applyPatch(object, decision.operations, false, false);
+  const texts = [written(document, object), written(document, newDocument)] as const;
+  const names = [document.file, `${document.file} as admitted`] as const;
+  const options = { context: 3, headerOptions: FILE_HEADERS_ONLY };
+  const patch = createTwoFilesPatch(...names, ...texts, undefined, undefined, options);
   const style = { '+': 'green', '-': 'red', '@': 'dim', ' ': undefined } as const;
-  const styled = changes.map(clean).map((line) => {
+  return patch.split('\n').map((line) => {
     const colour = style[line.charAt(0) as keyof typeof style];
-    return colour === undefined ? line : paint(colour, line);
+    return colour === undefined ? clean(line) : paint(colour, clean(line));
   });
-  const file = clean(document.file);
-  return [paint('bold', `--- ${file}`), paint('bold', `+++ ${file} as admitted`), ...styled, ''];
 }
 
 /** Findings, each with the name and position of its subject. */
@@ -114,22 +94,18 @@ export function totals(
   summary: Summary,
   { paint, strict }: Omit<TextOptions, 'diff'>,
 ): [string, string, string] {
-  const { workloads, refused, errors, skipped, otherObjects } = summary;
-  const warnings = summary.warnings + summary.findings;
+  const { workloads, injected, skipped, refused, errors, otherObjects } = summary;
+  const changed = (['updated', 'current', 'removed', 'warned'] as const).filter((one) => summary[one] > 0);
   const outcomes = [
-    `${summary.injected} injected`,
-    ...some(summary.updated, 'updated'),
-    ...some(summary.current, 'current'),
-    ...some(summary.removed, 'removed'),
-    ...some(sum(skipped), `skipped${counts(skipped)}`),
-    ...some(summary.warned, 'warned'),
-    paint(refused > 0 ? 'red' : 'dim', `${refused} refused`),
+    `${injected} injected`,
+    ...changed.map((one) => `${summary[one]} ${one}`),
+    ...(sum(skipped) > 0 ? [`${sum(skipped)} skipped${counts(skipped)}`] : []),
+    `${refused} refused`,
   ];
-  const style = warnings === 0 ? 'dim' : strict ? 'red' : 'yellow';
   const rest = [
-    paint(style, counted(warnings, strict ? 'error' : 'warning')),
+    counted(summary.warnings + summary.findings, strict ? 'error' : 'warning'),
     `${counted(sum(otherObjects), 'other object')}${clean(counts(otherObjects))}`,
-    ...(errors > 0 ? [paint('red', `${errors} unreadable`)] : []),
+    ...(errors > 0 ? [`${errors} unreadable`] : []),
   ];
   const passed = exitCodeOf(summary, strict) === 0;
   return [
@@ -144,5 +120,36 @@ const counts = (by: Record<string, number>): string => {
   return each.length === 0 ? '' : ` (${each.join(', ')})`;
 };
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
-const some = (count: number, what: string): string[] => (count > 0 ? [`${count} ${what}`] : []);
 const sum = (by: Record<string, number>): number => Object.values(by).reduce((a, b) => a + b, 0);
+
+/**
+ * The YAML output: the input with the patches applied. It contains all documents in their order, including ignored and
+ * unreadable ones. Documents without a patch are unchanged; patched ones are written from their values, so they lose
+ * comments, as with the injectors of meshes.
+ */
+export function* yamlOutput(report: Report): Generator<string> {
+  const byDocument = Map.groupBy(report.reviewed, (entry) => entry.workload.document);
+  let before = '';
+  for (const document of report.documents) {
+    const text = patchedText(document, byDocument.get(document) ?? []);
+    // adds `---` before a document that has none: the first of a file, and any JSON value
+    if (before !== '') {
+      if (!before.endsWith('\n')) yield '\n';
+      if (!/^---(?=\s|$)/.test(text)) yield '---\n';
+    }
+    yield text;
+    before = text;
+  }
+}
+
+function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): string {
+  if (reviewed.every(({ decision }) => decision.operations.length === 0)) return document.text;
+  // a copy, in which no alias shares an object
+  const value: unknown = jsonpatch.deepClone(parsed(document).value);
+  for (const { workload, decision } of reviewed)
+    jsonpatch.applyPatch(valueAt(value, workload.path), decision.operations);
+  return written(document, value);
+}
+
+const written = ({ json }: SourceDocument, value: unknown): string =>
+  json ? `${JSON.stringify(value, null, 2)}\n` : writeYaml(value);

@@ -1,18 +1,95 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from 'fast-json-patch';
 import { reviewApiVersion, reviewKind } from '../../admission/review.ts';
+import { dotted, pointer } from '../../config/parse.ts';
+import type { TemplateKind } from '../../core/profiles/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
-import { isObject } from '../../lib/json.ts';
-import { jobFault } from '../findings/jobs.ts';
+import { describe, fieldsOf, isObject, valueAt } from '../../lib/json.ts';
 import type { Path, Position, Workload } from '../model.ts';
-import { describe, type Fields, fieldsOf, pointer, valueAt, wrong } from '../values.ts';
-import { inMebi, largestObject } from './documents.ts';
-import { type FoundTemplate, isCustom } from './templates.ts';
 
-/** Makes a workload from a manifest. @throws CniGateError if there is no pod template, or the object is too large */
+type Fields = Record<string, unknown>;
+
+/** The error for an object that Kubernetes would not accept. */
+export const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_INPUT_SYNTAX', message);
+
+/** A pod template in an object; if the path is empty, the object itself is the pod. */
+export interface FoundTemplate {
+  path: Path;
+  /** Names the template in messages; absent if the kind has only one template. */
+  part?: string;
+}
+
+const inSpec = (apiVersion: string, ...kinds: string[]): TemplateKind[] =>
+  kinds.map((kind) => ({ apiVersion, kind, path: 'spec.template' }));
+
+/** The kinds of Kubernetes that create pods (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/). */
+export const kubernetesKinds: readonly TemplateKind[] = [
+  { apiVersion: 'v1', kind: 'Pod', path: '.' },
+  { apiVersion: 'v1', kind: 'PodTemplate', path: 'template' },
+  ...inSpec('v1', 'ReplicationController'),
+  ...inSpec('apps/v1', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Deployment'),
+  ...inSpec('batch/v1', 'Job'),
+  { apiVersion: 'batch/v1', kind: 'CronJob', path: 'spec.jobTemplate.spec.template' },
+];
+
+const usualPath = ['spec', 'template'];
+
+/** The API group of an `apiVersion`: `apps` for `apps/v1`, and an empty text for `v1`. */
+export const groupOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+
+/** Custom resources have a dot in their group: https://kubernetes.io/docs/reference/using-api/#api-groups. */
+export const isCustom = (apiVersion: string): boolean => groupOf(apiVersion).includes('.');
+
+/**
+ * The pod templates of an object, by the lists of kinds; undefined if its kind is in no list and is no workload. A
+ * custom resource of an unlisted kind is a workload if it has `spec.template.spec.containers`.
+ */
+export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplate[] | undefined {
+  const apiVersion = String(object.apiVersion);
+  const matches = (entry: TemplateKind): boolean =>
+    entry.kind === object.kind &&
+    (entry.apiVersion.endsWith('/*')
+      ? groupOf(apiVersion) === groupOf(entry.apiVersion)
+      : entry.apiVersion === apiVersion);
+  const own = kubernetesKinds.find(matches);
+  if (own !== undefined) return [{ path: pathOf(own) }];
+  const entries = kinds.filter(matches);
+  if (entries.length > 0)
+    return entries.flatMap((entry) => {
+      const isNamed = entries.length > 1 || entry.path.includes('*');
+      return pathsOf(object, entry).map((path) => ({
+        path,
+        ...(isNamed && { part: dotted(path) }),
+      }));
+    });
+  return isCustom(apiVersion) && Array.isArray(valueAt(object, [...usualPath, 'spec', 'containers']))
+    ? [{ path: usualPath }]
+    : undefined;
+}
+
+const pathOf = ({ path }: TemplateKind): string[] => (path === '.' ? [] : path.split('.'));
+
+/** The paths in an object that match the path of its kind. The path `none` is for kinds without templates. */
+function pathsOf(object: Fields, entry: TemplateKind): Path[] {
+  let found: Path[] = entry.path === 'none' ? [] : [[]];
+  for (const part of pathOf(entry)) {
+    found = found
+      .flatMap((at) => {
+        const value = valueAt(object, at);
+        const keys =
+          part !== '*' ? [part] : Array.isArray(value) ? value.keys() : Object.keys(fieldsOf(value));
+        return [...keys].map((key) => [...at, key]);
+      })
+      .filter((at) => (valueAt(object, at) ?? null) !== null);
+  }
+  return found;
+}
+
+/** Makes a workload from a manifest. @throws CniGateError if there is no pod template */
 export function workloadOf(
   object: Fields,
-  { path, part, job }: FoundTemplate,
+  { path, part }: FoundTemplate,
   position: Position,
   defaultNamespace: string,
 ): Workload {
@@ -20,10 +97,7 @@ export function workloadOf(
   const apiVersion = String(object.apiVersion);
   const { namespace, name } = nameIn(object, defaultNamespace);
   const isPod = kind === 'Pod' && apiVersion === 'v1';
-  const pod = isPod
-    ? podIn(object, namespace)
-    : podOf(object, path, namespace, `${kind} ${namespace}/${name}`);
-  const fault = job ? jobFault(object, path, position) : undefined;
+  const pod = isPod ? object : podOf(object, path, `${kind} ${namespace}/${name}`);
   return {
     ...position,
     apiVersion,
@@ -32,7 +106,6 @@ export function workloadOf(
     name,
     ...(part !== undefined && { part }),
     podPath: path,
-    ...(fault !== undefined && { jobFault: fault }),
     body: keptAsText(createReview(pod, namespace)),
     prelude: isPod ? [] : missingMetadata(object, path),
   };
@@ -64,25 +137,18 @@ export function nameIn(object: Fields, defaultNamespace: string): { namespace: s
   return { namespace, name: typeof name === 'string' ? name : generated };
 }
 
-/** The pod with its namespace. Metadata that is not an object stays as it is, so that admission rejects the pod. */
-const podIn = (pod: Fields, namespace: string): Fields =>
-  isObject(pod.metadata) ? { ...pod, metadata: { ...pod.metadata, namespace } } : pod;
-
 /**
  * The pod that the controller would create from a manifest: it copies labels, annotations and finalizers from the
  * template (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). The object becomes the pod's owner
  * even if a real pod would have another owner, such as a ReplicaSet: no decision depends on the difference.
  */
-function podOf(object: Fields, path: Path, namespace: string, who: string): Fields {
+function podOf(object: Fields, path: Path, who: string): Fields {
   const template = valueAt(object, path);
   const where = path.join('.');
   if (!isObject(template)) {
     throw wrong(`${who}: expected a pod template in ${where}, got ${describe(template)}`);
   }
-  const { metadata, spec } = template;
-  if (metadata !== null && metadata !== undefined && !isObject(metadata)) {
-    throw wrong(`${who}: expected an object in ${where}.metadata, got ${describe(metadata)}`);
-  }
+  const { metadata = {}, spec } = template;
   const { labels, annotations, finalizers } = fieldsOf(metadata);
   const { apiVersion, kind } = object;
   const { name: own } = fieldsOf(object.metadata);
@@ -91,7 +157,7 @@ function podOf(object: Fields, path: Path, namespace: string, who: string): Fiel
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { generateName: `${name}-`, namespace, labels, annotations, finalizers, ownerReferences },
+    metadata: { generateName: `${name}-`, labels, annotations, finalizers, ownerReferences },
     // Knative allows containers without a name, and its controller names them
     spec: isCustom(String(apiVersion)) ? withNames(spec) : spec,
   };
@@ -121,10 +187,6 @@ const createReview = (pod: Fields, namespace: string): Fields => ({
 
 function keptAsText(value: unknown): () => unknown {
   const text = JSON.stringify(value);
-  if (text.length > largestObject) {
-    const message = `the object has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}`;
-    throw new CniGateError('CNI_GATE_INPUT_TOO_LARGE', message);
-  }
   return () => JSON.parse(text);
 }
 

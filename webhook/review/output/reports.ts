@@ -1,14 +1,82 @@
 import { pathToFileURL } from 'node:url';
+import { XMLBuilder } from 'fast-xml-parser';
 import { clean } from '../../lib/clean.ts';
 import { errorCodes, errorPage, isErrorCode } from '../../lib/errors.ts';
 import { docsUrl } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
-import { standardInputName } from '../input/files.ts';
-import { placeOf, type Summary } from '../model.ts';
-import type { Problem } from './problems.ts';
+import { standardInputName } from '../input/read.ts';
+import { nameOf, notesOn, placeOf, type Report, type Reviewed, type Summary } from '../model.ts';
+import { type Problem, pathFrom } from './problems.ts';
 import { totals } from './text.ts';
 
-/* Reports for code hosting services, which show each problem at its line. */
+/* Outputs that other programs read. */
+
+/** The JSON output: one document, in which the paths of patches begin at the workload's object. */
+export function jsonOutput(report: Report, summary: Summary): string {
+  const workloads = report.reviewed.map(({ workload, decision }) => {
+    const { apiVersion, kind, namespace, name, part, document, line } = workload;
+    const { operations: patch, podLabel: _, answer: __, ...outcome } = decision;
+    const place = { file: document.file, line };
+    return { apiVersion, kind, namespace, name, part, ...place, ...outcome, patch };
+  });
+  // without the objects that only this program needs; `subject` and `line` name the workload
+  const findings = report.findings.map(({ workload: _, namespace: __, ...finding }) => finding);
+  return `${JSON.stringify({ summary, workloads, findings, errors: report.faults }, null, 2)}\n`;
+}
+
+/** The answers that a server would give to recorded AdmissionReviews, one on each line, in the order of the input. */
+export const answersOutput = (report: Report): string =>
+  report.reviewed.map(({ decision }) => `${JSON.stringify(decision.answer)}\n`).join('');
+
+/** An XML element. Keys that begin with `@` are its attributes. */
+type Element = Record<string, unknown>;
+
+/** The JUnit output: a test suite for each file, and a test case for each admitted workload and for each problem. */
+export function junitOutput(report: Report, problems: readonly Problem[], root: string): string {
+  const admitted = report.reviewed.filter(({ decision }) => decision.outcome !== 'refused');
+  const cases = [...admitted.map((entry) => workloadCase(entry, root)), ...problems.map(problemCase)];
+  const suites = [...Map.groupBy(cases, (entry) => entry['@file'])].map(([file, ofFile]) => {
+    const failures = ofFile.filter((entry) => 'failure' in entry).length;
+    return { '@name': file, '@tests': ofFile.length, '@failures': failures, testcase: ofFile };
+  });
+  const builder = new XMLBuilder({
+    ignoreAttributes: false,
+    attributeNamePrefix: '@',
+    format: true,
+    suppressEmptyNode: true,
+  });
+  const body = builder.build({ testsuites: { '@name': 'cni-gate review', testsuite: suites } });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${body}`;
+}
+
+const testCase = (name: string, { file, line }: Pick<Problem, 'file' | 'line'>): Element => ({
+  '@name': xml(name),
+  '@classname': xml(file),
+  '@file': xml(file),
+  ...(line !== undefined && { '@line': line }),
+});
+
+function workloadCase({ workload, decision }: Reviewed, root: string): Element {
+  const { outcome, reason, profiles } = decision;
+  const file = pathFrom(root, workload.document.file);
+  const out = [`${outcome}: ${profiles.join(', ') || reason}`, ...notesOn(decision)];
+  return {
+    ...testCase(nameOf(workload), { file, line: workload.line }),
+    ...(outcome === 'skipped' && { skipped: { '@message': reason } }),
+    'system-out': xml(out.join('\n')),
+  };
+}
+
+const problemCase = (problem: Problem): Element => ({
+  ...testCase(`${problem.subject ?? placeOf(problem)} ${problem.code}`, problem),
+  ...(problem.level === 'error'
+    ? { failure: { '@message': xml(problem.text), '@type': problem.code } }
+    : { 'system-out': xml(problem.text) }),
+});
+
+/** Text without characters that XML 1.0 excludes (its production `Char`). */
+const xml = (text: string): string =>
+  text.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\u{fffd}');
 
 /**
  * The SARIF 2.1.0 output: a rule for each error code that occurs, and a result for each problem. Sources: OASIS, "Static
