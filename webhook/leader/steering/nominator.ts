@@ -72,7 +72,7 @@ export function nominator(client: ApiClient, options: Options): Work {
       const name = nameOf(pod);
       log.info({ pod: name, node }, `the scheduler did not use the nomination of ${node} for pod ${name}`);
       const why = `the scheduler did not bind the pod to node ${node}, which was nominated`;
-      explain(pod, `${why}: cni-gate tries again after a pause of up to five minutes`, 0);
+      explain(pod, `${why}: cni-gate tries again after a pause`, 0);
     }
     return backOff;
   }
