@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterAuthority } from '../cluster/harness/pki.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Answer } from '../support/exchange.ts';
 import { folderWith } from '../support/folder.ts';
 import { recorded } from '../support/reviews.ts';
@@ -61,15 +61,17 @@ test('after a reload of the authorities, open connections get one more call, and
     server.post('/mutate', body, { agent, cert: shown.certificate, key: shown.key });
   assert.equal((await kept()).headers.connection, 'keep-alive');
   writeFileSync(file, stranger.pair.certificate);
-  while (!server.lines.some(({ msg, source }) => msg === 'reloaded' && source === 'client-ca'))
-    await sleep(20);
+  await eventually(
+    () => server.lines.some(({ msg, source }) => msg === 'reloaded' && source === 'client-ca'),
+    true,
+  );
   const last = await kept();
   assert.deepEqual([last.status, last.headers.connection], [200, 'close']);
   assert.equal((await kept()).status, 401);
   assert.equal((await call(server, await stranger.client('kube-apiserver'))).status, 200);
 
   writeFileSync(file, 'garbage');
-  while (!server.lines.some(({ msg }) => /last good client-ca stays/.test(String(msg)))) await sleep(20);
+  await eventually(() => server.lines.some(({ msg }) => /last good client-ca stays/.test(String(msg))), true);
   assert.equal((await call(server, await stranger.client('kube-apiserver'))).status, 200);
 });
 

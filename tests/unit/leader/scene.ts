@@ -1,18 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import type { ApiClient } from '../../../webhook/cluster/client.ts';
 import type { Event } from '../../../webhook/cluster/events/event.ts';
 import type { LeaderDeps } from '../../../webhook/leader/controller.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Asked, json, startFakeApi } from '../../support/fake-api-server.ts';
 
 /** Answers a request. @returns false to leave the request to the default answer */
 export type Answer = (asked: Asked, response: ServerResponse) => unknown;
 
-export async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await sleep(5);
-}
+export const until = (isTrue: () => boolean): Promise<void> => eventually(isTrue, true);
 
 export function switchedLead(leads = true) {
   const changed = new Set<() => void>();

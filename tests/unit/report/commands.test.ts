@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { suite, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import type { Command } from 'commander';
 import { type Authority, createAuthority, issueServing } from '../../../certs/issue.ts';
@@ -17,6 +16,7 @@ import { dashboardCommand } from '../../../webhook/commands/dashboard.ts';
 import { statusCommand } from '../../../webhook/commands/status.ts';
 import type { Dashboard } from '../../../webhook/report/dashboard/data.ts';
 import { cniGate, errorOf, main, startCniGate } from '../../support/command.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { apiNode } from '../core/networks/objects.ts';
 
@@ -192,9 +192,8 @@ test('dashboard: the printed address has the token for the data, on loopback; an
   assert.ok(origin, String(line));
   const headers = { authorization: `Bearer ${token}` };
   const data = async () => (await (await fetch(`${origin}/data`, { headers })).json()) as Dashboard;
-  const until = async (isIt: (shown: Dashboard) => boolean): Promise<void> => {
-    while (!isIt(await data())) await sleep(200);
-  };
+  const until = (isIt: (shown: Dashboard) => boolean): Promise<void> =>
+    eventually(async () => isIt(await data()), true);
   assert.deepEqual([(await data()).result, (await data()).stale], ['failed', null]);
   assert.equal((await fetch(`${origin}/data`)).status, 401);
   const taken = await errorOf(t, dashboardCommand(), [

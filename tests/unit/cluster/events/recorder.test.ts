@@ -6,6 +6,7 @@ import { Registry } from 'prom-client';
 import { type Event, podReference } from '../../../../webhook/cluster/events/event.ts';
 import { EventRecorder, eventMetrics } from '../../../../webhook/cluster/events/recorder.ts';
 import { eventReasons } from '../../../../webhook/lib/names.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { type Asked, json, startFakeApi, status } from '../../../support/fake-api-server.ts';
 import { waiting } from '../../leader/steering/support.ts';
 
@@ -57,8 +58,7 @@ async function events(t: TestContext, { leads = true, answer }: Scene = {}) {
     /** Adds events, and resolves once the metric shows these results. */
     add: async (names: string[], results: Record<string, number>): Promise<void> => {
       for (const name of names) queue.add(about(name));
-      const wanted = JSON.stringify(results);
-      while (JSON.stringify(await counts()) !== wanted) await sleep(5);
+      await eventually(counts, results);
     },
     counts,
   };

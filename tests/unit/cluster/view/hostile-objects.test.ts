@@ -9,6 +9,7 @@ import { watchNamespaces } from '../../../../webhook/cluster/view/watch-namespac
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import { relist, trustedObjectBytes } from '../../../../webhook/lib/limits.ts';
 import { policyOf } from '../../../support/configurations.ts';
+import { eventually } from '../../../support/eventually.ts';
 import {
   agentWith,
   namespaceOf,
@@ -24,10 +25,6 @@ const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: '
 const daemonSets = '/apis/apps/v1/namespaces/net/daemonsets';
 const agents = '/api/v1/namespaces/net/pods';
 const agent = { namespace: 'net', name: 'agent' };
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
-}
 
 const ordinary: Record<string, (object | string)[]> = {
   '/api/v1/nodes': [apiNode('n1', 'b1', 1)],
@@ -52,7 +49,7 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
     api.asked.filter(
       ({ query }) => query.fieldSelector === 'spec.nodeName=' && !query.watch && !query.continue,
     ).length;
-  await until(() => lists() === 2);
+  await eventually(() => lists() === 2, true);
   const names = (): string[] =>
     Array.from(gate.pending(), ({ namespace, name }) => `${namespace}/${name}`).sort();
   return {
@@ -74,64 +71,67 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
     t.mock.property(relist, 'next', 300);
     const pods = [pendingPod('tenant', 'a'), pendingPod('shop', 'a'), pendingPod('gone', 'a')];
     const { api, names, leftOut } = await watching(t, { '/api/v1/pods': pods });
-    await until(() => names().length === 1);
+    await eventually(() => names().length === 1, true);
     assert.deepEqual(names(), ['shop/a']);
     assert.ok((await leftOut('not-wanted')) >= 2);
     await api.send('/api/v1/pods', 'ADDED', pendingPod('tenant', 'b'));
     await api.send('/api/v1/pods', 'ADDED', pendingPod('shop', 'b'));
-    await until(() => names().length === 2);
+    await eventually(() => names().length === 2, true);
     assert.deepEqual(names(), ['shop/a', 'shop/b']);
     pods.push(pendingPod('shop', 'b'));
     await api.send('/api/v1/namespaces', 'MODIFIED', namespaceOf('tenant', true, '60'));
-    await until(() => names().includes('tenant/a'));
+    await eventually(() => names().includes('tenant/a'), true);
     await api.send('/api/v1/namespaces', 'MODIFIED', namespaceOf('tenant', false, '61'));
-    await until(() => !names().includes('tenant/a'));
+    await eventually(() => !names().includes('tenant/a'), true);
     assert.deepEqual(names(), ['shop/a', 'shop/b']);
   });
 
   test('a pod that grows over the limit is dropped, and counted and logged', async (t) => {
     const { api, names, leftOut, warned } = await watching(t, { '/api/v1/pods': [pendingPod('shop', 'a')] });
-    await until(() => names().length === 1);
+    await eventually(() => names().length === 1, true);
     await api.send('/api/v1/pods', 'MODIFIED', pendingPod('shop', 'a', { claimName }));
-    await until(() => names().length === 0);
+    await eventually(() => names().length === 0, true);
     assert.equal(await leftOut('too-large'), 1);
     assert.deepEqual(warned, [
       'shop/a of unscheduled pods is not known here: it is larger than cni-gate reads',
     ]);
     await api.send('/api/v1/pods', 'MODIFIED', pendingPod('shop', 'a'));
-    await until(() => names().length === 1);
+    await eventually(() => names().length === 1, true);
   });
 
   test('a pod of a DaemonSet is known, although its kubelet gives a reason of 700 KB', async (t) => {
     const { api, gate } = await watching(t, { [agents]: [apiAgent('n1', { ready: false })] });
     const isBroken = (): boolean => gate.readiness.status(agent, 'n1', Date.now(), 0)?.state === 'broken';
-    await until(() => gate.unsynced() === undefined && isBroken());
+    await eventually(() => gate.unsynced() === undefined && isBroken(), true);
     const waiting = 'x'.repeat(700_000);
     await api.send(agents, 'MODIFIED', apiAgent('n1', { ready: false, version: 3, waiting }));
-    await until(() => gate.readiness.status(agent, 'n1', Date.now(), 0)?.reason.includes('xxx') === true);
+    await eventually(
+      () => gate.readiness.status(agent, 'n1', Date.now(), 0)?.reason.includes('xxx') === true,
+      true,
+    );
     assert.deepEqual([gate.notSynced(agent), isBroken()], [false, true]);
   });
 
   test('a DaemonSet over the limit is unknown, not missing', async (t) => {
     const { api, gate, leftOut } = await watching(t, { [daemonSets]: [agentWith(55_000)] });
-    await until(() => gate.unsynced() === undefined);
+    await eventually(() => gate.unsynced() === undefined, true);
     assert.deepEqual([gate.notSynced(agent), gate.readiness.knows(agent)], [true, false]);
     assert.equal(await leftOut('too-large'), 1);
     await api.send(daemonSets, 'MODIFIED', agentWith(100));
-    await until(() => !gate.notSynced(agent));
+    await eventually(() => !gate.notSynced(agent), true);
     assert.equal(gate.readiness.knows(agent), true);
   });
 
   test('a pod of the DaemonSet over the limit does not make a node not ready', async (t) => {
     const large = { ...apiAgent('n1'), data: 'x'.repeat(trustedObjectBytes) };
     const { api, gate } = await watching(t, { [agents]: [large] });
-    await until(() => gate.unsynced() === undefined);
+    await eventually(() => gate.unsynced() === undefined, true);
     assert.equal(gate.notSynced(agent), true);
     await api.send(agents, 'MODIFIED', apiAgent('n1'));
-    await until(() => !gate.notSynced(agent));
+    await eventually(() => !gate.notSynced(agent), true);
     assert.equal(gate.readiness.status(agent, 'n1', Date.now(), 0)?.state, 'ready');
     await api.send(agents, 'MODIFIED', large);
-    await until(() => gate.notSynced(agent));
+    await eventually(() => gate.notSynced(agent), true);
   });
 
   test('a known namespace or pod is answered immediately; another one is requested by its name', async (t) => {
@@ -143,7 +143,7 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
       '/api/v1/pods': [pendingPod('shop', 'a')],
       '/api/v1/namespaces/shop/pods/a': [{ ...recreated, metadata: { ...recreated.metadata, uid: 'new' } }],
     });
-    await until(() => [...gate.pending()].length === 1);
+    await eventually(() => [...gate.pending()].length === 1, true);
     const labels = async (name: string) => (await facts(name))?.labels;
     const uid = async (asked: string) => (await gate.pods.pod('shop', 'a', asked))?.uid;
     assert.deepEqual(

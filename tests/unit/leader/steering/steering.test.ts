@@ -9,6 +9,7 @@ import type { Configuration } from '../../../../webhook/core/profiles/types.ts';
 import { runSteering } from '../../../../webhook/leader/start.ts';
 import { usesNominations } from '../../../../webhook/leader/steering/version.ts';
 import { policyOf } from '../../../support/configurations.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { type Asked, json, status } from '../../../support/fake-api-server.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
 import { podEvidence } from '../../core/networks/support.ts';
@@ -166,7 +167,7 @@ suite('steering', () => {
   test('nominates a node for a pod even if no event reports its refusal', async (t) => {
     const pods = [waiting('web', { requests: {}, refused: undefined })];
     const { nominated, state } = await steering(t, { pods });
-    while ((await state()) !== 'steering') await sleep(5);
+    await eventually(state, 'steering');
     pods[0] = web;
     await until(() => nominated().length === 1);
   });
