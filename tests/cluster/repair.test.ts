@@ -274,13 +274,16 @@ test('if a new node never gets its plugin, a Deployment of 20 pods runs on anoth
   const failed = [...kubelet.seen.values()].filter(
     ({ metadata, spec }) => metadata.name.startsWith('moves-') && spec.nodeName === 'bad',
   );
-  t.diagnostic(
-    `all run after ${((performance.now() - began) / 1000).toFixed(1)} s; ${failed.length} were tried on the other node`,
-  );
+  const seconds = (performance.now() - began) / 1000;
+  t.diagnostic(`all run after ${seconds.toFixed(1)} s; ${failed.length} were tried on the other node`);
   // the API server writes its audit log a moment later
   await eventually(async () => assert.deepEqual(deleted('moves'), namesOf(failed)));
-  // two failed attempts make a node `failing` for an owner, and each of the two replicas lets one pod try at a time
-  assert.ok(failed.length >= 1 && failed.length <= 2 * 2, `${failed.length} deletions`);
+  // each of the two replicas lets one pod try at a time, and after a failure the next one only two seconds later
+  const most = 2 * (2 + Math.floor(seconds / 2));
+  assert.ok(
+    failed.length >= 1 && failed.length <= most,
+    `${failed.length} deletions, at most ${most} expected`,
+  );
 });
 
 test('if the leader is killed while it repairs 50 pods, the next one continues, and no pod is deleted twice', async (t) => {
