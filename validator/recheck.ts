@@ -94,7 +94,7 @@ const lossy: Reason[] = ['address-unknown', 'no-route'];
  * Whether a result shows a loss of the network. No loss: a proxy that does not listen (its container's own status shows
  * that), or an `allowed` target without a connection (it may be down, or its name unknown to the DNS).
  */
-export function showsLoss({ check, finding }: Pick<Result, 'check' | 'finding'>): boolean {
+function showsLoss({ check, finding }: Pick<Result, 'check' | 'finding'>): boolean {
   if (finding.passed || (check === 'redirect' && finding.reason === 'no-listener')) return false;
   if (check === 'policy') return finding.reason === 'policy-not-in-force';
   return reasons[finding.reason].code === exitCode.failed || lossy.includes(finding.reason);

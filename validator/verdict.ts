@@ -38,7 +38,7 @@ export interface Report extends Verdict {
  * Longer messages are shortened to this many bytes, with the line break at the end. The kubelet keeps 12 KiB for all
  * containers of a pod (`normalizeStatus` of the status manager), which is 1 KiB for each of twelve containers.
  */
-export const mostBytes = 1024;
+const mostBytes = 1024;
 
 /** Shortens a text to at most this many bytes of JSON, where an escaped character takes up to six. */
 const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson);

@@ -26,7 +26,7 @@ export interface Problem {
 }
 
 /** Stands for the code of a warning that has none. */
-export const admissionWarning = 'admission-warning';
+const admissionWarning = 'admission-warning';
 
 type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { message: string };
 
