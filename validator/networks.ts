@@ -22,7 +22,7 @@ const mostNetworks = 100;
  * @param podNamespace the namespace of entries without a namespace
  */
 export function readNetworks(text: string, podNamespace: string): AskedNetwork[] | undefined {
-  const { entries } = parseNetworks(text) ?? {};
+  const entries = parseNetworks(text);
   if (!entries || entries.length > mostNetworks) return undefined;
   return entries.map(
     ({ namespace = podNamespace, name, interface: device, interfaceRequest, ips }, index) => {

@@ -20,12 +20,9 @@ export function assertUntouched(before: Pod, after: Pod): void {
   const [then, now] = [usersPart(before), usersPart(after)];
   assertKept(then.metadata.labels, now.metadata.labels, 'label');
   assertKept(then.metadata.annotations, now.metadata.annotations, 'annotation');
-  assertPrefix(
-    networksOf(before.metadata.annotations?.[foreign.networks]),
-    networksOf(after.metadata.annotations?.[foreign.networks]),
-  );
+  assertPrefix(itemsOf(before, foreign.networks), itemsOf(after, foreign.networks));
   for (const key of excludedPorts) {
-    const [old, all] = [portsOf(before, key), portsOf(after, key)];
+    const [old, all] = [itemsOf(before, key), itemsOf(after, key)];
     assertPrefix(old, all);
     // a pod without a list gets a copy of its namespace's list
     assert.ok(old.length === 0 || all.length <= old.length + 1, key);
@@ -77,24 +74,5 @@ function assertPrefix(before: unknown[], after: unknown[]): void {
   assert.deepEqual(after.slice(0, before.length), before);
 }
 
-const portsOf = ({ metadata }: Pod, key: string): string[] =>
-  (metadata.annotations?.[key] ?? '').split(',').flatMap((port) => port.trim() || []);
-
-/** The entries of a networks annotation in either form. A text in neither form is a single entry. */
-function networksOf(text: string | undefined): unknown[] {
-  if (text === undefined || text.trim() === '') return [];
-  if (!/[[{"]/.test(text)) return text.split(',').map(entryOf);
-  try {
-    const list: unknown = JSON.parse(text);
-    return Array.isArray(list) ? list : [text];
-  } catch {
-    return [text];
-  }
-}
-
-function entryOf(item: string): unknown {
-  const match = /^(?:([^/@]+)\/)?([^/@]+)(?:@([^/@]+))?$/.exec(item.trim());
-  const [, namespace, name, device] = match ?? [];
-  if (match === null) return item;
-  return { name, ...(namespace && { namespace }), ...(device && { interface: device }) };
-}
+const itemsOf = ({ metadata }: Pod, key: string): string[] =>
+  (metadata.annotations?.[key] ?? '').split(',').flatMap((item) => item.trim() || []);

@@ -7,26 +7,19 @@ export interface NetworkEntry {
   [key: string]: unknown;
 }
 
-export interface NetworkList {
-  form: 'comma' | 'json';
-  entries: NetworkEntry[];
-}
-
 /** A longer text is not parsed. 100 networks as JSON have 10 KiB. */
-export const longestNetworks = 65_536;
+const longestNetworks = 65_536;
 
 const dnsName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 /** Linux allows at most 15 characters (IFNAMSIZ), without slashes and white space. */
 const interfaceName = /^[^\s/,@]{1,15}$/;
 
 /** Parses an annotation's text. Returns undefined if Multus could not read the text, or if it is too long. */
-export function parseNetworks(text: string): NetworkList | undefined {
+export function parseNetworks(text: string): NetworkEntry[] | undefined {
   if (text.length > longestNetworks) return undefined;
   // like Multus, takes a text with any of these characters for JSON
-  const form = /[[{"]/.test(text) ? 'json' : 'comma';
-  const entries = form === 'json' ? parseList(text) : parseCommaList(text);
-  if (!entries?.every(isEntry)) return undefined;
-  return { form, entries: entries.map(withoutEmpty) };
+  const entries = /[[{"]/.test(text) ? parseList(text) : parseCommaList(text);
+  return entries?.every(isEntry) ? entries.map(withoutEmpty) : undefined;
 }
 
 /** The list in a JSON text; undefined if the text is no JSON, or no list. */

@@ -123,7 +123,7 @@ function prove(
     const operations = removalPatch(pod, earlier, statusText(selection));
     return leave(earlier, 'no-profile-applies', operations, { profile, warnings });
   }
-  const plan = planFor(request, profiles, namespace, proof);
+  const plan = planFor({ pod, namespace }, profiles, proof);
   const operations = patchFor(pod, earlier, selection, plan, proof);
   const unnamed = plan.witness ? unnamedMesh(pod, profiles, namespace, policy) : [];
   const changed = earlier.container >= 0 ? 'updated' : 'injected';

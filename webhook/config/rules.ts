@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseDuration } from '../../validator/shared/duration.ts';
-import { parseNetworks } from '../../validator/shared/networks.ts';
 import { unfitTargets } from '../../validator/shared/targets.ts';
 import { conflicts } from '../core/profiles/conflicts.ts';
 import { hasProof } from '../core/profiles/policy.ts';
@@ -66,13 +65,10 @@ function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
 }
 
 function annotationFaults({ annotations }: Profile, path: (string | number)[], reserved: Reserved): Fault[] {
-  return Object.entries(annotations).flatMap(([key, value]) => {
+  return Object.keys(annotations).flatMap((key) => {
     const owner = key.startsWith(ownPrefix) ? 'cni-gate writes it itself' : reserved.get(key);
     const at = [...path, key];
-    if (owner !== undefined) return [{ path: at, text: `must not be set: ${owner}` }];
-    return key === foreign.networks && parseNetworks(value) === undefined
-      ? [{ path: at, text: 'is neither a comma-separated list nor a JSON list of networks' }]
-      : [];
+    return owner === undefined ? [] : [{ path: at, text: `must not be set: ${owner}` }];
   });
 }
 

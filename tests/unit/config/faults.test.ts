@@ -372,11 +372,6 @@ suite('a wrong profile is refused', () => {
         '.proof.replaces: needs a redirect check with direction outbound, or proof.container',
       ],
       [
-        'a list of networks that Multus cannot read',
-        "annotations: {k8s.v1.cni.cncf.io/networks: '[{'}\n",
-        '.annotations["k8s.v1.cni.cncf.io/networks"]: is neither a comma-separated list nor a JSON list of networks',
-      ],
-      [
         'a key that is none',
         'annotations: {a/b/c: x}\n',
         '.annotations["a/b/c"]: is not a label or annotation key: at most 63 characters, after an optional DNS prefix and a slash',

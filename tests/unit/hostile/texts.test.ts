@@ -5,7 +5,6 @@ import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
 import { toAgentFacts } from '../../../webhook/core/facts/node.ts';
 import { readStatus } from '../../../webhook/core/facts/status-annotation.ts';
 import { refusalText } from '../../../webhook/core/networks/refusal.ts';
-import { mergeNetworks } from '../../../webhook/core/profiles/multus-networks.ts';
 import { clean, quoted } from '../../../webhook/lib/clean.ts';
 import { listItems, texts } from '../../../webhook/lib/limits.ts';
 import { statusAnnotation } from '../../../webhook/lib/names.ts';
@@ -75,15 +74,7 @@ suite('texts from others', () => {
     assert.match(fitWarnings([`a${' '.repeat(100_000)}b`])[0] ?? '', /^a …$/);
   });
 
-  test('texts that are too long to be valid are not read: networks, statuses and quantities', () => {
-    const networks = (size: number) => Array.from({ length: size }, (_, index) => `n${index}`).join();
-    const short = networks(1000);
-    assert.equal(mergeNetworks(short, 'storage', 'shop').value, `${short}, storage`);
-    const all = networks(texts.annotation / 4);
-    assert.deepEqual(mergeNetworks(all, 'storage', 'shop'), {
-      value: all,
-      kept: ["the pod's own list cannot be read, so nothing was added"],
-    });
+  test('texts that are too long to be valid are not read: statuses and quantities', () => {
     const status = (profile: string) => ({
       metadata: { annotations: { [statusAnnotation]: JSON.stringify({ profiles: [profile] }) } },
     });
@@ -91,13 +82,5 @@ suite('texts from others', () => {
     assert.equal(readStatus(status('x'.repeat(texts.annotation))), undefined);
     assert.equal(quantity(`${'0'.repeat(texts.quantity - 1)}1`), 1);
     assert.equal(quantity('1'.repeat(texts.quantity + 1)), Number.NaN);
-  });
-
-  test('values that are nested 10,000 deep differ, and the pod keeps its own', () => {
-    const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
-    const text = `[{"name":"storage","cni-args":${deep}}]`;
-    const { value, kept } = mergeNetworks(text, '[{"name":"storage","cni-args":{"mtu":1}}]', 'shop');
-    assert.equal(value, text);
-    assert.deepEqual(kept, ["the pod's own entry wins: shop/storage differs in cni-args"]);
   });
 });

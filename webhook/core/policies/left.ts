@@ -205,7 +205,7 @@ export function needsServer(pod: Pod, namespace: NamespaceFacts, policy: Policy)
     const chosen = [...policy.profiles.values()].filter((profile) => selection.chosen.includes(profile));
     const rule = chosen.flatMap(reasonsOf).find(({ holds }) => holds({ pod, namespace }));
     if (rule !== undefined) return rule.reason;
-    planFor({ pod, namespace: '' }, selection.profiles, namespace, policy.proof);
+    planFor({ pod, namespace }, selection.profiles, policy.proof);
     return undefined;
   } catch (error) {
     if (error instanceof CniGateError) return byCode[error.code as ErrorCode];

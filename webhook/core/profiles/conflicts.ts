@@ -1,6 +1,6 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import { getOwn } from '../../lib/maps.ts';
-import { foreign } from '../../lib/names.ts';
+import { joinedAnnotation } from './annotations.ts';
 import { type Condition, checkNameOf, type Profile } from './types.ts';
 
 /** The reasons why no pod can satisfy all these profiles; an empty list if there are none. */
@@ -101,14 +101,14 @@ export const lacksWitness = (profiles: readonly Profile[]): boolean =>
   profiles.some(({ proof }) => proof.continuous !== undefined) &&
   !profiles.some(({ proof }) => proof.witness !== undefined);
 
-/** Annotations that two profiles set to different values. Lists of Multus networks do not conflict: they are merged. */
+/** Annotations that two profiles set to different values, unless both values can be joined. */
 function annotationConflicts(profiles: Profile[]): string[] {
   const seen = new Map<string, { profile: string; value: string }>();
   return profiles.flatMap((profile) =>
     Object.entries(profile.annotations).flatMap(([key, value]) => {
       const before = seen.get(key);
       seen.set(key, before ?? { profile: profile.name, value });
-      return before === undefined || before.value === value || key === foreign.networks
+      return before === undefined || joinedAnnotation(key, before.value, value) !== undefined
         ? []
         : [
             `annotation ${key} is "${before.value}" for profile "${before.profile}" and "${value}" for "${profile.name}"`,

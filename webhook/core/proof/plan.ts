@@ -5,12 +5,9 @@ import {
   validateCommand,
   type WitnessCheck,
 } from '../../../validator/shared/contract.ts';
-import { longestNetworks, parseNetworks } from '../../../validator/shared/networks.ts';
 import { quoted } from '../../lib/clean.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { getOwn } from '../../lib/maps.ts';
-import { foreign } from '../../lib/names.ts';
-import type { NamespaceFacts } from '../facts/namespace.ts';
 import {
   allContainers,
   type Container,
@@ -19,7 +16,7 @@ import {
   tokenMount,
   type VolumeMount,
 } from '../facts/pod.ts';
-import { mergeNetworks } from '../profiles/multus-networks.ts';
+import { joinedAnnotation } from '../profiles/annotations.ts';
 import {
   type CheckOfProfile,
   checkNameOf,
@@ -69,16 +66,15 @@ export interface ProofPlan {
  *   profile's proof excludes; CNI_GATE_PORTS_SKIPPED as in {@link targetsIn}
  */
 export function planFor(
-  asked: { pod: Pod; namespace: string },
+  { pod: asked, namespace }: Place,
   profiles: readonly Profile[],
-  namespace: NamespaceFacts,
   proof: ProofSettings,
 ): ProofPlan {
   // in warn mode, the proof stops no pod, so the mesh's own validator stays
   const replaced = proof.mode === 'warn' ? [] : profiles.flatMap((profile) => profile.proof.replaces ?? []);
   const kept: string[] = [];
   const annotations = annotationsFor(asked, profiles, kept);
-  const pod = seenLater(asked.pod, replaced, annotations);
+  const pod = seenLater(asked, replaced, annotations);
   const place = { pod, namespace };
   const container = profiles.find((profile) => profile.proof.container !== undefined)?.proof.container;
   // a witness would keep the pod from starting after a failure, even in warn mode
@@ -112,7 +108,6 @@ export function planFor(
     ...(refuses
       ? ['not proved: proof.mode is warn, and proof.container of the profile can only refuse']
       : []),
-    ...unreadableNetworks(pod, names),
     ...(typeof rechecks === 'string' ? [`proof.continuous is left out: ${rechecks}`] : []),
   ];
   return {
@@ -214,36 +209,18 @@ function refuseContradiction(ids: ProofIds, profiles: readonly Profile[]): void 
 }
 
 /** The profiles' annotations that the pod lacks. For each value of the pod that stays, adds a text to `warnings`. */
-function annotationsFor(
-  { pod, namespace }: { pod: Pod; namespace: string },
-  profiles: readonly Profile[],
-  warnings: string[],
-): Map<string, string> {
+function annotationsFor(pod: Pod, profiles: readonly Profile[], warnings: string[]): Map<string, string> {
   const result = new Map<string, string>();
   for (const { name, annotations } of profiles) {
     for (const [key, value] of Object.entries(annotations)) {
-      const original = getOwn(pod.metadata.annotations, key);
-      const current = result.get(key) ?? original;
-      if (current === undefined) result.set(key, value);
-      else if (key === foreign.networks) {
-        const { value: merged, kept } = mergeNetworks(current, value, namespace);
-        if (merged !== original) result.set(key, merged);
-        warnings.push(...kept.map((text) => `profile ${name}: ${key}: ${text}`));
-      } else if (current !== value) {
-        warnings.push(`profile ${name}: the pod's own ${key} wins: "${quoted(current)}", not "${value}"`);
-      }
+      const current = result.get(key) ?? getOwn(pod.metadata.annotations, key);
+      const joined = current === undefined ? value : joinedAnnotation(key, current, value);
+      if (joined === undefined)
+        warnings.push(
+          `profile ${name}: the pod's own ${key} wins: "${quoted(current ?? '')}", not "${value}"`,
+        );
+      else if (joined !== current) result.set(key, joined);
     }
   }
   return result;
-}
-
-/** Warns if Multus cannot read the requested networks: the pod then gets no sandbox. */
-function unreadableNetworks(pod: Pod, checkNames: string[]): string[] {
-  const networks = getOwn(pod.metadata.annotations, foreign.networks);
-  if (networks === undefined || !checkNames.includes('interfaces')) return [];
-  // Multus may be able to read a list that is too long for us
-  if (networks.length > longestNetworks || parseNetworks(networks) !== undefined) return [];
-  return [
-    `${foreign.networks} is neither a comma list nor a JSON list that Multus can read: the pod cannot start`,
-  ];
 }

@@ -48,8 +48,7 @@ export async function makeProbe(
     // admission rejects every pod with this label, which the check `namespaces` reports
     if (combined instanceof CniGateError) return [];
     const pod = podFor(name, policy.proof.image);
-    const where = { pod, namespace: name };
-    const plan = planFor(where, applying(combined, pod, {}), { labels: {} }, policy.proof);
+    const plan = planFor({ pod, namespace: { labels: {} } }, applying(combined, pod, {}), policy.proof);
     return [{ name, pod, required: plan.checkNames }];
   });
   const query = { dryRun: 'All', timeout: `${Math.ceil(timeout / 1000)}s` };
