@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { connect } from 'node:tls';
+import type { NamespaceFacts } from '../../webhook/core/facts/namespace.ts';
+import { bodiesOfTurn } from '../../webhook/lib/limits.ts';
+import { viewOf } from '../support/cluster-views.ts';
+import { eventually } from '../support/eventually.ts';
 import { patchOf, recorded, reviewOf } from '../support/reviews.ts';
 import { startServer } from '../support/running-server.ts';
 
@@ -95,4 +100,24 @@ test('TLS 1.2 and later, HTTP/1.1 only, and a longer keep-alive than the client 
   await assert.rejects(handshake('TLSv1.1'));
   const answer = await server.post('/mutate', JSON.stringify(recorded('pod-ad-hoc')));
   assert.match(String(answer.headers['keep-alive']), /timeout=9[0-9]/);
+});
+
+test('pods that wait for one namespace are decided in several turns of the event loop', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<NamespaceFacts>();
+  let asked = 0;
+  const facts = () => {
+    asked += 1;
+    return promise;
+  };
+  const review = JSON.stringify(recorded('pod-ad-hoc'));
+  const server = await startServer(t, { cluster: () => viewOf({ facts }) });
+  const answers = Array.from({ length: 20 }, () => server.post('/mutate', review));
+  await eventually(() => asked, answers.length);
+  resolve({ labels: { 'cni-gate.io/profile': 'cilium' } });
+  const decided = () => server.lines.filter(({ webhook }) => webhook === 'mutate').length;
+  for (let before = 0; before < answers.length; before = decided()) {
+    await setImmediate();
+    assert.ok(decided() - before <= bodiesOfTurn, `${decided() - before} in one turn`);
+  }
+  await Promise.all(answers);
 });
