@@ -1,12 +1,6 @@
 import { Policy } from '../core/profiles/policy.ts';
-import type {
-  CheckOfProfile,
-  Condition,
-  Configuration,
-  ConfigurationFile,
-  Profile,
-  TemplateKind,
-} from '../core/profiles/types.ts';
+import type { Configuration, ConfigurationFile, Profile, TemplateKind } from '../core/profiles/types.ts';
+import { isObject } from '../lib/json.ts';
 import { LiveFiles, type LiveFilesOptions, readText } from '../lib/live-files.ts';
 import { validatorImage } from '../lib/version.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
@@ -49,37 +43,29 @@ export function parseConfiguration(
   };
 }
 
-/** The fields of checks in the order in which proofs and policies write them. */
+/** The fields of checks in the order in which proofs and policies write them, before all others. */
 const fields =
   'direction listeners listen outbound connect asUser notAsUser notAsGroup blocked allowed'.split(' ');
 
-const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
-
-/** The condition with the keys of its maps sorted. */
-const sorted = (condition: Condition): Condition =>
-  Object.fromEntries(
-    Object.entries<unknown>(condition).map(([field, part]) => {
-      const isMap = typeof part === 'object' && part !== null && !Array.isArray(part);
-      return [field, isMap ? Object.fromEntries(Object.entries(part).toSorted(byKey)) : part];
-    }),
-  );
+/** Sorts the keys of each map in a map by name, but those in `first` as they are there. Other values stay. */
+function sorted<T extends object>(maps: T, first: string[] = []): T {
+  const rank = (key: string): number => (first.includes(key) ? first.indexOf(key) : first.length);
+  const sortedMap = (map: object): object =>
+    Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1)));
+  return Object.fromEntries(
+    Object.entries(maps).map(([key, value]) => [key, isObject(value) ? sortedMap(value) : value]),
+  ) as T;
+}
 
 /**
  * The profile with the settings of its checks and the maps of `when` in a fixed order. Helm sorts keys, and a server
  * that got the file from Helm must agree with a policy that was generated from the unsorted file.
  */
-const inOrder = (profile: Profile): Profile => {
-  const rank = ([key]: [string, unknown]): number =>
-    fields.includes(key) ? fields.indexOf(key) : fields.length;
-  const checks = profile.proof.checks.map((check) => {
-    const [[name, settings] = ['', {}]] = Object.entries(check);
-    // keys of equal rank are sorted, and `timeout` comes last
-    const entries = Object.entries(settings as object).toSorted(byKey);
-    return { [name]: Object.fromEntries(entries.toSorted((a, b) => rank(a) - rank(b))) } as CheckOfProfile;
-  });
-  const when = Array.isArray(profile.when) ? profile.when.map(sorted) : sorted(profile.when);
-  return { ...profile, when, proof: { ...profile.proof, checks } };
-};
+const inOrder = (profile: Profile): Profile => ({
+  ...profile,
+  when: Array.isArray(profile.when) ? profile.when.map((one) => sorted(one)) : sorted(profile.when),
+  proof: { ...profile.proof, checks: profile.proof.checks.map((check) => sorted(check, fields)) },
+});
 
 /** The group and kind of an entry. Configured entries replace built-in entries of the same kind, in any version. */
 const nameOf = ({ apiVersion, kind }: TemplateKind): string => `${apiVersion.split('/')[0]} ${kind}`;
