@@ -1,16 +1,18 @@
 /**
  * The parts of Kubernetes objects that cni-gate reads from the API server, in their JSON form. A field that may be
- * missing may also be null. The pod in an admission request, which is not stored yet, has its own types in `pod.ts`.
+ * missing may also be null, whatever the library's types say. The pod in an admission request has its types in `pod.ts`.
  */
+import type {
+  V1LabelSelector as LabelSelector,
+  V1NodeSelectorTerm as NodeSelectorTerm,
+  V1OwnerReference as OwnerReference,
+  V1NodeSelectorRequirement as Requirement,
+  V1Taint as Taint,
+  V1Toleration as Toleration,
+} from '@kubernetes/client-node';
 import type { Container, ObjectMeta } from './pod.ts';
 
-export interface OwnerReference {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  uid: string;
-  controller?: boolean | null;
-}
+export type { LabelSelector, NodeSelectorTerm, OwnerReference, Requirement, Taint, Toleration };
 
 export interface ApiMeta extends Pick<ObjectMeta, 'annotations' | 'deletionTimestamp'> {
   name: string;
@@ -22,33 +24,6 @@ export interface ApiMeta extends Pick<ObjectMeta, 'annotations' | 'deletionTimes
   ownerReferences?: OwnerReference[] | null;
   managedFields?: { subresource?: string; time?: string | null }[] | null;
 }
-
-export interface Requirement {
-  key: string;
-  operator: string;
-  values?: string[] | null;
-}
-
-/** A node matches a term if it meets all requirements. An empty term matches no node. */
-export interface NodeSelectorTerm {
-  matchExpressions?: Requirement[] | null;
-  /** Requirements for fields of the node; Kubernetes supports only `metadata.name`. */
-  matchFields?: Requirement[] | null;
-}
-
-export interface LabelSelector {
-  matchLabels?: Record<string, string> | null;
-  matchExpressions?: Requirement[] | null;
-}
-
-export interface Taint {
-  key: string;
-  value?: string;
-  effect: string;
-}
-
-/** A toleration of a pod. Without a `key` or an `effect`, a toleration matches every key or every effect. */
-export type Toleration = Partial<Taint> & { operator?: string };
 
 type PodTerms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
 

@@ -190,7 +190,7 @@ suite("the facts of a DaemonSet's pod", () => {
       return toAgentFacts({ ...pod, metadata: { ...pod.metadata, ownerReferences } }).owner;
     };
     assert.equal(owned({ uid: 'other' }, { uid: 'mine', controller: true }), 'mine');
-    assert.equal(owned({ uid: 'other', controller: false }, { uid: 'third', controller: null }), '');
+    assert.equal(owned({ uid: 'other', controller: false }, { uid: 'third' }), '');
     assert.equal(owned(), '');
   });
 

@@ -69,7 +69,7 @@ test('a selector is written in the form of a query', () => {
 
 test('an empty selector has no query, which would select every pod', () => {
   assert.equal(selectorText({}), undefined);
-  assert.equal(selectorText({ matchLabels: {}, matchExpressions: null }), undefined);
+  assert.equal(selectorText({ matchLabels: {}, matchExpressions: [] }), undefined);
 });
 
 const tainted = (...taints: Taint[]) => ({ name: 'n1', labels: {}, taints });
