@@ -136,7 +136,6 @@ function seenLater(pod: Pod, replaced: readonly string[], annotations: ReadonlyM
   const { metadata, spec } = pod;
   const initContainers = spec.initContainers?.filter(({ name }) => !replaced.includes(name));
   return {
-    ...pod,
     metadata:
       annotations.size === 0
         ? metadata
