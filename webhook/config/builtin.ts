@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { Profile, TemplateKind } from '../core/profiles/types.ts';
 import { parseChecked } from './parse.ts';
-import { profileFaults, reservedBy } from './rules.ts';
+import { profileFaults } from './rules.ts';
 import { validateProfile } from './schema.ts';
 
 let profiles: Profile[] | undefined;
@@ -17,9 +17,7 @@ export function builtInProfiles(): Profile[] {
     .sort()
     .map((name) => `profiles/${name}`)
     .map((path) =>
-      parseChecked(textOf(path), path, validateProfile, (profile) =>
-        profileFaults(profile, [], reservedBy([])),
-      ),
+      parseChecked(textOf(path), path, validateProfile, (profile) => profileFaults(profile, [])),
     );
   return profiles;
 }

@@ -6,7 +6,7 @@ import { validatorImage } from '../lib/version.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
 import type { Fault } from './parse.ts';
 import { parseChecked } from './parse.ts';
-import { profileFaults, reservedBy, resourceFaults } from './rules.ts';
+import { profileFaults, resourceFaults } from './rules.ts';
 import { validateConfiguration } from './schema.ts';
 
 const least = '{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}';
@@ -71,13 +71,12 @@ const inOrder = (profile: Profile): Profile => ({
 const nameOf = ({ apiVersion, kind }: TemplateKind): string => `${apiVersion.split('/')[0]} ${kind}`;
 
 function configurationFaults({ profiles, proof }: ConfigurationFile): Fault[] {
-  const reserved = reservedBy([...builtInProfiles(), ...profiles]);
   const ofProfiles = profiles.flatMap((profile, index) => {
     const path = ['profiles', index];
     const first = profiles.findIndex(({ name }) => name === profile.name);
     const text = `profile "${profile.name}" is already profiles[${first}]`;
     const twice = first === index ? [] : [{ path: [...path, 'name'], text }];
-    return [...twice, ...profileFaults(profile, path, reserved)];
+    return [...twice, ...profileFaults(profile, path)];
   });
   return [...resourceFaults(proof.resources), ...ofProfiles];
 }

@@ -5,27 +5,15 @@ import { conflicts } from '../core/profiles/conflicts.ts';
 import { hasProof } from '../core/profiles/policy.ts';
 import type { Condition, Profile, ProofResources } from '../core/profiles/types.ts';
 import { checkNameOf } from '../core/profiles/types.ts';
-import { foreign, ownPrefix } from '../lib/names.ts';
+import { ownPrefix } from '../lib/names.ts';
 import { quantity } from '../lib/quantity.ts';
 import type { Fault } from './parse.ts';
 
-/** Annotations that profiles must not set, each with a text that names the component that writes it. */
-export type Reserved = ReadonlyMap<string, string>;
-
-/** The reserved annotations of profiles and Kubernetes. A profile that sets one could make a pod look ready. */
-export const reservedBy = (profiles: readonly Profile[]): Reserved =>
-  new Map([
-    ...profiles.flatMap(({ name, reservedAnnotations = [] }) =>
-      reservedAnnotations.map((key) => [key, `the network of profile "${name}" writes it`] as const),
-    ),
-    [foreign.mirrorPod, 'the kubelet writes it on static pods'],
-  ]);
-
 /** Returns the errors of a profile that a schema cannot find. @param path the profile's path in the document */
-export function profileFaults(profile: Profile, path: (string | number)[], reserved: Reserved): Fault[] {
+export function profileFaults(profile: Profile, path: (string | number)[]): Fault[] {
   return [
     ...whenFaults(profile, [...path, 'when']),
-    ...annotationFaults(profile, [...path, 'annotations'], reserved),
+    ...annotationFaults(profile, [...path, 'annotations']),
     ...evidenceFaults(profile, [...path, 'evidence']),
     ...checkFaults(profile, [...path, 'proof', 'checks']),
     ...containerFaults(profile, [...path, 'proof', 'container']),
@@ -64,12 +52,10 @@ function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   });
 }
 
-function annotationFaults({ annotations }: Profile, path: (string | number)[], reserved: Reserved): Fault[] {
-  return Object.keys(annotations).flatMap((key) => {
-    const owner = key.startsWith(ownPrefix) ? 'cni-gate writes it itself' : reserved.get(key);
-    const at = [...path, key];
-    return owner === undefined ? [] : [{ path: at, text: `must not be set: ${owner}` }];
-  });
+function annotationFaults({ annotations }: Profile, path: (string | number)[]): Fault[] {
+  return Object.keys(annotations)
+    .filter((key) => key.startsWith(ownPrefix))
+    .map((key) => ({ path: [...path, key], text: 'must not be set: cni-gate writes it itself' }));
 }
 
 /** Checks `proof.container`. The container of `imageOf` must exist in every pod to which the profile applies. */

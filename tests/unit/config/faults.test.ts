@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { invalid, refusal } from '../../support/configurations.ts';
 
 /** What is wrong, the text after the first two lines of the file, and the faults that are reported. */
@@ -85,11 +84,6 @@ suite('a wrong configuration is refused with its file, line, path and what is al
           `3: profiles[0].proof.checks[0].gateway.timeout: "${timeout}" is not allowed (from 100ms to 10m, such as 500ms, 10s or 2m)`,
         ],
       ),
-      [
-        'an annotation that another profile reserves',
-        'profiles:\n  - {name: a, reservedAnnotations: [net/status]}\n  - {name: b, annotations: {net/status: x}}\n',
-        '5: profiles[1].annotations["net/status"]: must not be set: the network of profile "a" writes it',
-      ],
       [
         'two profiles of one name',
         'profiles:\n  - {name: linkerd}\n  - {name: mine}\n  - name: linkerd\n',
@@ -376,19 +370,11 @@ suite('a wrong profile is refused', () => {
         'annotations: {a/b/c: x}\n',
         '.annotations["a/b/c"]: is not a label or annotation key: at most 63 characters, after an optional DNS prefix and a slash',
       ],
-      ...[
-        ...builtInProfiles().flatMap(({ name, reservedAnnotations = [] }) =>
-          reservedAnnotations.map((key) => [key, `the network of profile "${name}" writes it`]),
-        ),
-        ['kubernetes.io/config.mirror', 'the kubelet writes it on static pods'],
-        ['cni-gate.io/status', 'cni-gate writes it itself'],
-      ].map(
-        ([key, owner]): Row => [
-          `the annotation ${key}`,
-          `annotations: {${key}: x}\n`,
-          `.annotations["${key}"]: must not be set: ${owner}`,
-        ],
-      ),
+      [
+        'an annotation of cni-gate',
+        'annotations: {cni-gate.io/status: x}\n',
+        '.annotations["cni-gate.io/status"]: must not be set: cni-gate writes it itself',
+      ],
     ],
     { before: `${profile}    `, at: 'cni-gate.yaml:5: profiles[0]' },
   );

@@ -61,7 +61,6 @@ export type Profile = {
   evidence?: EvidenceMode;
   daemonSets: DaemonSetOfProfile[];
   annotations: Record<string, string>;
-  reservedAnnotations?: string[];
   injector?: Injector;
   proof: ProfileProof;
 };
