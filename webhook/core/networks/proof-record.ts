@@ -42,8 +42,6 @@ export class ProofRecord {
   readonly waiting = new Map<string, WaitingPod>();
   /** The pods with {@link PodEvidence.unready}, by UID. */
   readonly unready = new Map<string, PodEvidence>();
-  /** The start of the first failed run since the last pass, by the node's clock. */
-  #failingSince = 0;
   /** `metadata.resourceVersion` of the Node when it last booted; empty if no boot was observed. */
   #boot: string;
   readonly #profile: string;
@@ -55,16 +53,6 @@ export class ProofRecord {
 
   get quiet(): boolean {
     return this.failures.size === 0 && this.waiting.size === 0 && this.unready.size === 0;
-  }
-
-  /** When, since the last pass, a failed run first started or a pod first became unready, whichever was earlier. */
-  get failingSince(): number {
-    const times = [...this.unready.values()].flatMap(({ unready }) => unready?.at ?? []);
-    const losses = times.filter((at) => at > this.passSeen);
-    return Math.min(
-      ...losses,
-      ...(this.failures.size > 0 || losses.length === 0 ? [this.#failingSince] : []),
-    );
   }
 
   /** @param listed whether the pod comes from a list, so that the change may have happened long ago */
@@ -136,7 +124,6 @@ export class ProofRecord {
       if (isLater(started, known.started)) known.started = started;
       if (isAfter(known.seen)) Object.assign(known, { attempts: known.attempts + 1, seen: now });
     } else if (this.failures.size < nodeEvidence.owners) {
-      if (this.failures.size === 0) this.#failingSince = started.at;
       this.failures.set(pod.owner, { pod: nameOf(pod), started, attempts: 1, seen: now });
     }
     if (this.lastFailed === undefined || isAfter(this.lastFailed.seen))

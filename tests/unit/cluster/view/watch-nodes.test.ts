@@ -195,8 +195,7 @@ suite('watchGate', () => {
       spec: {},
       status: { conditions },
     });
-    const since = (uid: string) =>
-      gate.holds.since({ uid, heldSince: undefined }, { state: 'broken', reason: '' }, Date.now());
+    const since = (uid: string) => gate.holds.since({ uid, heldSince: undefined }, Date.now());
     await watched(waiting);
     const before = Date.now();
     await tell(waiting, 'ADDED', pod('shown', '60', [{ type: 'PodScheduled', status: 'False', message }]));
