@@ -43,11 +43,6 @@ export class Boots {
     return before !== undefined && !isSame;
   }
 
-  /** When this process last observed that the node had booted; undefined if it never did. */
-  seen(node: string): number | undefined {
-    return this.#boots.get(node)?.changed?.at;
-  }
-
   /**
    * Whether the node was seen to boot within `longestStale`, and the pod has no container, or one from before the boot.
    * @param versions the pod's versions in which its containers were first observed

@@ -120,11 +120,6 @@ export class Readiness {
     return this.#nodes.get(name);
   }
 
-  /** When this process saw the node boot. */
-  bootSeen(node: string): number | undefined {
-    return this.#boots.seen(node);
-  }
-
   nodes(): Iterable<NodeFacts> {
     return this.#nodes.values();
   }
