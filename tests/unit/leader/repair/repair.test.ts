@@ -14,7 +14,6 @@ import { json, status } from '../../../support/fake-api-server.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
 import { podEvidence } from '../../core/networks/support.ts';
 import { type Answer, running, switchedLead } from '../scene.ts';
-import { controllerOf, failedPod } from './support.ts';
 
 interface Scene {
   mode?: RepairSettings['mode'];
@@ -337,21 +336,6 @@ suite('a pod of a Job', { concurrency: true }, () => {
   });
 });
 
-test('pods that claim to be released use up a budget of their namespace, but none of others', async (t) => {
-  const many = Array.from({ length: 200 }, (_, index) =>
-    failed(`forged-${index}`, { releasedFrom: 'work', controller: undefined }),
-  );
-  const refused = status(403, 'Forbidden', 'no');
-  const { api, asked } = await scene(t, {
-    pods: [...many, failed('web', { namespace: 'bank' })],
-    answer: ({ path }, response) => (path.includes('forged') ? json(response, 403, refused) : false),
-  });
-  const others = (): string[] => api.asked.map(({ path }) => path).filter((path) => path.includes('/bank/'));
-  await eventually(() => others().length > 0 && asked().length >= 60, true);
-  await someTime();
-  assert.ok(asked().length <= 70, `${asked().length} requests`);
-});
-
 test('if one pod at a time may try the node, only one is deleted until the watch reports its replacement', async (t) => {
   const { api, asked } = await scene(t, {
     pods: ['a', 'b', 'c'].map((uid) => failed(uid)),
@@ -387,85 +371,4 @@ suite('the node of a deleted pod, if one pod at a time may try the node', () => 
       assert.deepEqual([mayTry('set-web'), mayTry('set-other')], [ofOwner, ofOthers]);
     });
   }
-});
-
-suite('a failed pod of a StatefulSet', () => {
-  async function statefulSet(t: TestContext) {
-    const podOf = (ordinal: number, verdict: PodEvidence['verdict'], more: Partial<PodEvidence> = {}) =>
-      failedPod({
-        name: `db-${ordinal}`,
-        controller: controllerOf('db', 'StatefulSet'),
-        verdict,
-        ...more,
-      });
-    const run = await scene(t, {});
-    const waits = (count: number): Promise<void> =>
-      eventually(() => run.count('skipped'), { 'owner-turn': count });
-    return { ...run, podOf, waits };
-  }
-
-  test('waits for each lower ordinal that failed, whatever their order in the list', async (t) => {
-    const { put, gone, podOf, asked, waits } = await statefulSet(t);
-    put(podOf(10, 'failed'), podOf(1, 'failed'), podOf(2, 'failed'));
-    await waits(2);
-    assert.deepEqual(asked(), ['DELETE db-1']);
-    gone('uid-db-1');
-    put(podOf(1, 'waiting', { uid: 'new-1' }));
-    put(podOf(1, 'passed', { uid: 'new-1' }));
-    await eventually(async () => asked(), ['DELETE db-1', 'DELETE db-2']);
-    gone('uid-db-2');
-    await eventually(async () => asked(), ['DELETE db-1', 'DELETE db-2', 'DELETE db-10']);
-  });
-
-  test('waits for a lower pod that is not ready, because its controller waits for it too', async (t) => {
-    const unready = { run: 1, at: Date.now(), shownBy: '7', patience: 10_000 };
-    const { put, podOf, asked, waits } = await statefulSet(t);
-    put(podOf(0, 'passed', { unready }), podOf(2, 'failed'));
-    await waits(1);
-    put(podOf(0, 'passed'));
-    await eventually(async () => asked(), ['DELETE db-2']);
-  });
-
-  test('waits a minute for the verdict of a lower pod, and no longer', async (t) => {
-    const { put, podOf, asked, waits } = await statefulSet(t);
-    put(podOf(0, 'waiting', { at: Date.now() }), podOf(1, 'failed'));
-    await waits(1);
-    put(podOf(0, 'waiting', { at: Date.now() - 59_500 }));
-    await someTime();
-    assert.deepEqual(asked(), []);
-    await eventually(async () => asked(), ['DELETE db-1']);
-  });
-
-  test('waits for no other pod if its controller is not a StatefulSet', async (t) => {
-    const { put, podOf, asked } = await statefulSet(t);
-    const controller = controllerOf('db');
-    put(podOf(0, 'waiting', { at: Date.now(), controller }), podOf(1, 'failed', { controller }));
-    await eventually(async () => asked(), ['DELETE db-1']);
-  });
-
-  test('does not wait for a lower pod that runs in warn mode', async (t) => {
-    const { put, podOf, asked } = await statefulSet(t);
-    put(podOf(0, 'failed', { warned: true }), podOf(1, 'failed'));
-    await eventually(async () => asked(), ['DELETE db-1']);
-  });
-
-  test('is evaluated once, and not for each other pod, even if repair cannot help the first ones', async (t) => {
-    let looks = 0;
-    const { ownedBy } = Evidence.prototype;
-    t.mock.method(Evidence.prototype, 'ownedBy', function* counted(this: Evidence, owner: string) {
-      for (const pod of ownedBy.call(this, owner)) {
-        looks += 1;
-        yield pod;
-      }
-    });
-    const { put, podOf, count } = await statefulSet(t);
-    const half = 100;
-    put(
-      ...Array.from({ length: 2 * half }, (_, ordinal) =>
-        podOf(ordinal, 'failed', { ended: ordinal < half }),
-      ),
-    );
-    await eventually(() => count('skipped'), { ended: half, 'owner-turn': half });
-    assert.ok(looks <= 10 * half, `${looks} looks`);
-  });
 });
