@@ -144,7 +144,7 @@ export function watchGate(
     },
     policyChanged: () => {
       follow();
-      evidence.profilesChanged(Date.now());
+      evidence.profilesChanged();
     },
     close: () => informers.close(),
   };

@@ -257,29 +257,6 @@ suite('a node without a proof', () => {
     assert.equal(opensTo(scene, 40, { owner: 'broken' }), 12);
   });
 
-  test('if failed pods of an owner are deleted repeatedly, the owner tries once, then others do', () => {
-    const scene = new Scene();
-    const other = { pod: { key: 'other', owner: 'other' } };
-    for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
-    scene.shows(11, { uid: 'web-1', owner: 'web', verdict: 'failed' });
-    assert.equal(scene.says(12, other), 'failing, lets', 'the failed pods are still there');
-    // its controller replaces a pod as soon as the pod is being deleted
-    scene.shows(12, { uid: 'web-1', owner: 'web', verdict: 'failed', leaving: true });
-    assert.equal(scene.says(12.5, other), 'failing, holds', 'the node is reserved for the new pod of web');
-    assert.equal(scene.says(12.5, { pod: { key: 'web-2', owner: 'web' } }), 'failing, lets');
-    scene.runs(13, 'web-2', 'failed', { owner: 'web', takes: 10 });
-    scene.goes(27, 'web-2');
-    assert.equal(scene.says(27, { pod: { key: 'web-3', owner: 'web' } }), 'failing, holds');
-    assert.equal(scene.says(27, other), 'failing, lets');
-  });
-
-  test('a deleted failed pod without a controller reserves nothing: nobody replaces it', () => {
-    const scene = new Scene();
-    scene.runs(0, 'bare', 'failed', { owner: '' });
-    scene.goes(10, 'bare');
-    assert.equal(scene.says(11), 'unproved, lets');
-  });
-
   test('a boot requires a new proof, also for a network without a DaemonSet', () => {
     const scene = new Scene();
     scene.runs(0, 'a', 'passed', { version: 3 });
