@@ -12,8 +12,7 @@ import type { TokenBucket } from '../lib/token-bucket.ts';
 export interface LeaderDeps<View> {
   view: View;
   policy: () => Policy;
-  /** The leader election. If undefined, this process never leads, and its controllers do nothing. */
-  leader: Leadership | undefined;
+  leader: Leadership;
   events: Pick<EventRecorder, 'capacity' | 'add'>;
   log: Log;
   /**
@@ -58,9 +57,9 @@ export async function runController(options: ControllerOptions, signal: AbortSig
   };
   while (!signal.aborted) {
     const term = new AbortController();
-    const unsubscribe = options.leader?.subscribe(() => term.abort());
+    const unsubscribe = options.leader.subscribe(() => term.abort());
     await serve(options, warn, AbortSignal.any([signal, term.signal]));
-    unsubscribe?.();
+    unsubscribe();
   }
 }
 
@@ -71,11 +70,11 @@ async function serve(options: ControllerOptions, warn: Warn, signal: AbortSignal
   const work = options.begin();
   const queue = workQueue(
     options,
-    async (key, ended) => (leader?.leads === true ? work.reconcile(key, ended) : undefined),
+    async (key, ended) => (leader.leads ? work.reconcile(key, ended) : undefined),
     warn,
   );
   const add = (keys: Iterable<string>): void => {
-    if (leader?.leads !== true) return;
+    if (!leader.leads) return;
     for (const key of keys) queue.add(key);
   };
   const unsubscribe = work.subscribe(add);

@@ -30,14 +30,14 @@ export async function watchEvidence(
 ): Promise<void> {
   const duplicates = new DuplicateWatch();
   const unsubscribe = view.evidence.subscribe((changes) => {
-    if (leader?.leads !== true) return;
+    if (!leader.leads) return;
     for (const change of changes) {
       for (const event of recoveryEvents(change, Date.now()))
         if (events.capacity >= reserve) events.add(event);
     }
   });
   while (!signal.aborted) {
-    const isKnown = leader?.leads === true && view.evidence.synced;
+    const isKnown = leader.leads && view.evidence.synced;
     for (const pod of isKnown ? view.evidence.pods() : [])
       if (isLost(pod, Date.now()) && events.capacity >= reserve) events.add(lostEvent(pod));
     const found = isKnown ? duplicateAddresses(view.evidence.pods()) : undefined;

@@ -36,11 +36,6 @@ export interface NodeSelectorTerm {
   matchFields?: Requirement[] | null;
 }
 
-export interface LabelSelector {
-  matchLabels?: Record<string, string> | null;
-  matchExpressions?: Requirement[] | null;
-}
-
 export interface Taint {
   key: string;
   value?: string;
@@ -141,5 +136,5 @@ export interface ApiNode {
 
 export interface ApiDaemonSet {
   metadata: ApiMeta;
-  spec: { selector?: LabelSelector; template: { spec: PodSpec } };
+  spec: { selector?: { matchLabels?: Record<string, string> | null }; template: { spec: PodSpec } };
 }

@@ -32,7 +32,6 @@ export function repairer(
   function stateNow(): RepairState {
     const { repair, proof } = policy();
     if (repair.mode === 'off') return 'off';
-    if (leader === undefined) return 'no-namespace';
     if (!leader.leads) return 'standby';
     // in warn mode, a pod whose proof failed runs anyway, so it is not deleted
     return proof.mode === 'warn' ? 'audit' : repair.mode;

@@ -22,7 +22,7 @@ const profiles = [{ name: 'mesh', daemonSets, proof: { checks: [{ address: {} }]
 interface Scene {
   pods: PendingPod[];
   steer?: Configuration['steer'];
-  leader?: Leadership | undefined;
+  leader?: Leadership;
   version?: { major: string; minor: string; gitVersion: string };
   /** By default, n1 is not ready and n2 is ready. */
   readiness?: Readiness;
@@ -47,8 +47,7 @@ async function steering(t: TestContext, scene: Scene) {
   };
   const gate = { evidence: scene.evidence ? 'proof' : 'ready' } as const;
   const policy = () => policyOf({ profiles, gate, steer: scene.steer ?? { mode: 'nominate' } });
-  const leader = 'leader' in scene ? scene.leader : switchedLead().leader;
-  const { answer = () => false } = scene;
+  const { answer = () => false, leader = switchedLead().leader } = scene;
   const more = await running(t, runSteering, { view, policy, leader }, (asked, response) =>
     asked.path === '/version' ? json(response, 200, version) : answer(asked, response),
   );
@@ -112,7 +111,6 @@ suite('steering', () => {
   const idle: [state: string, scene: Partial<Scene>][] = [
     ['off', { steer: { mode: 'off' } }],
     ['standby', { leader: switchedLead(false).leader }],
-    ['no-namespace', { leader: undefined }],
   ];
   for (const [expected, scene] of idle) {
     test(`sends no request in state ${expected}`, async (t) => {
