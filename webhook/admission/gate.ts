@@ -104,7 +104,7 @@ export function decidePlacement(
     return { decision: allowUnknown(status.reason, status.why, { ...about, profile: unknownTo }), tries };
   }
   if (status.kind !== 'try' && !profiles.some((known) => isGated(known, policy)))
-    return { decision: decision('skipped', 'no-profile-applies', { profiles: names }), tries };
+    return { decision: decision('skipped', 'no-profile-applies'), tries };
   const state = status.kind === 'try' ? status.state : status.kind;
   return { decision: decision('allowed', state, about), tries };
 }

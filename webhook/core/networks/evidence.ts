@@ -136,12 +136,10 @@ export class Evidence {
   #drop(before: PodEvidence, after: PodEvidence | undefined, now: number): void {
     const { uid, owner, node, profiles } = before;
     if (after === undefined) this.#known.delete(uid);
+    const owned = this.#owners.get(owner);
+    owned?.delete(uid);
     // an owner reference can change often, and the entries of old owners would fill the memory
-    if (after?.owner !== owner) {
-      const owned = this.#owners.get(owner);
-      owned?.delete(uid);
-      if (owned?.size === 0) this.#owners.delete(owner);
-    }
+    if (owned?.size === 0) this.#owners.delete(owner);
     if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid, now);
   }
 

@@ -139,7 +139,8 @@ function isPauseOver(
 /**
  * A text for each owner of a pod that, since the last pass, failed, lost its network or lacked a sandbox for too long.
  */
-function against({ failures, waiting, unready, passSeen }: ProofRecord, from: Moment, now: number): string[] {
+function against({ failures, waiting, unready, lastPass }: ProofRecord, from: Moment, now: number): string[] {
+  const passSeen = lastPass?.seen ?? 0;
   const texts = new Map<string, string>();
   for (const [owner, { pod, started }] of failures) {
     if (!isLater(from, started)) texts.set(owner, `pod ${pod} failed`);

@@ -16,7 +16,7 @@ import type { Readiness } from '../../../../webhook/core/networks/readiness.ts';
 import { CniGateError } from '../../../../webhook/lib/errors.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { recorded } from '../../../support/reviews.ts';
-import { apiAgent, apiDaemonSet, now } from '../../core/networks/objects.ts';
+import { type AgentOptions, apiAgent, apiDaemonSet, now } from '../../core/networks/objects.ts';
 import { binding, clusterWith, gateView, pending } from './support.ts';
 
 const profiles = [
@@ -110,9 +110,10 @@ suite('decidePlacement', () => {
   });
 
   test('allows a node that is newer than the last event about the pods of an absent DaemonSet', () => {
-    const readiness = clusterWith({ n3: undefined, n4: undefined });
-    const reasons = ['n3', 'n4'].map((node) => decide(node, pending(), {}, {}, readiness).reason);
-    assert.deepEqual(reasons, ['absent', 'not-synced']);
+    const reasonOn = (node: string, agent?: AgentOptions): string =>
+      decide(node, pending(), {}, {}, clusterWith({ [node]: agent })).reason;
+    assert.deepEqual([reasonOn('n3'), reasonOn('n4')], ['absent', 'not-synced']);
+    assert.equal(reasonOn('n4', { ready: false }), 'broken');
   });
 
   test('refuses if any DaemonSet of a profile is not ready, except those that do not select the node', () => {

@@ -173,6 +173,7 @@ suite('the latest start of a container', () => {
       readiness.setAgent({ ...facts, startedAt: 2000 });
     };
     assert.equal(started(first, other).at, 2000);
+    assert.equal(started(first, other, agent({ name: 'other', owner: 'other' })).at, 1000);
     assert.equal(started(first, other, agent({ name: 'other', version: 31, deleted: true })).at, 1000);
     assert.equal(started().at, Number.NEGATIVE_INFINITY);
   });
