@@ -106,7 +106,7 @@ function workQueue(
 ) {
   /** The waiting keys of each namespace, in the order of arrival. The first namespace is served next. */
   const waiting = new Map<string, Set<string>>();
-  const pausing = new Map<string, NodeJS.Timeout>();
+  const pausing = new Set<string>();
   const running = new Map<string, Promise<void>>();
   /** Keys that were added while they were being reconciled. */
   const again = new Set<string>();
@@ -152,7 +152,8 @@ function workQueue(
         add(key);
       };
       failures.set(key, failed + 1);
-      pausing.set(key, setTimeout(look, Math.min(baseDelay * 2 ** failed, maxDelay)));
+      pausing.add(key);
+      setTimeout(look, Math.min(baseDelay * 2 ** failed, maxDelay)).unref();
     }
     if (again.delete(key)) add(key);
     changed.notify();
@@ -170,7 +171,6 @@ function workQueue(
       }
     }
     await Promise.all(running.values());
-    for (const timer of pausing.values()) clearTimeout(timer);
   }
 
   return { add, run };

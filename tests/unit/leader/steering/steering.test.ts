@@ -209,18 +209,6 @@ suite('several pods', () => {
       waiting(`web-${index}`, { requests: {}, heldSince: Date.now(), ...more }),
     );
 
-  test('are spread over the nodes', async (t) => {
-    const readiness = clusterWith({ n1: { ready: false }, n2: {}, n3: {}, n4: {} });
-    const { nominated } = await steering(t, { pods: crowd(6), readiness });
-    await until(() => nominated().length === 6);
-    assert.deepEqual(
-      nominated()
-        .map(([, node]) => node)
-        .toSorted(),
-      ['n2', 'n2', 'n3', 'n3', 'n4', 'n4'],
-    );
-  });
-
   test('get no more nominations than fit the node, including running and nominated pods', async (t) => {
     const readiness = clusterWith({ n1: { ready: false }, n2: {} });
     for (const node of readiness.nodes()) node.allocatable = { cpu: 1000 };
@@ -236,17 +224,6 @@ suite('several pods', () => {
     await until(() => events.some(({ reason }) => reason === 'NotNominated'));
     assert.equal(nominated().length, 2);
     assert.equal(api.asked.filter(({ path }) => path === '/api/v1/pods').length, 1, 'one request for all');
-  });
-
-  test('that only the scheduler can judge: one is tried first', async (t) => {
-    const pods = crowd(3, { unverifiable: true });
-    const { nominated, changed } = await steering(t, { pods });
-    await until(() => nominated().length > 0);
-    await sleep(aWhile);
-    assert.equal(nominated().length, 1);
-    const [bound] = pods.splice(0, 1);
-    if (bound !== undefined) changed(bound);
-    await until(() => nominated().length === 3);
   });
 });
 
