@@ -7,14 +7,14 @@ import { daemonSet, onNode, optedIn, sceneIn } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
-import { pod, workload } from './harness/objects.ts';
+import { pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { decide, type Fate, ours, type Pod } from './repair/kubelet.ts';
 
 const cluster = await startCluster();
 const { api } = cluster;
 const scene = await sceneIn(cluster);
-const { agentOn, apply, setReady } = stepsIn(cluster);
+const { agentOn, apply } = stepsIn(cluster);
 
 await addNode(cluster, 'n1');
 await apply(daemonSet('agent'));
@@ -71,24 +71,6 @@ suite('the gate with evidence: proof, on a real control plane', () => {
     assert.equal((await placed('new-')).length, 1, 'the verdict is not there yet');
     await decide(cluster, first, 'passed');
     await areBound('new-', 4);
-    await deleteAll();
-  });
-
-  test("when a DaemonSet's failed pod is deleted while others wait for the node, its replacement tries first", async () => {
-    await setReady(await agentOn('n1'), true, 'containerd://again');
-    const spec = { ...onNode('n1'), containers: [{ name: 'logger', image: 'example/logger' }] };
-    await apply(workload('DaemonSet', 'logger', { ...heldIn, spec }));
-    await areBound('logger-', 1);
-    await make(['rival-1', 'rival-2', 'rival-3']);
-    await eventually(async () => assert.equal((await refusals('rival-')).filter(Boolean).length, 3));
-    const { metadata: first } = await becomes('logger-', 95);
-    await cluster.kubectl(['delete', 'pod', '-n', optedIn, first.name, '--grace-period=0', '--force']);
-    const { metadata: second } = await becomes('logger-', 'starting');
-    assert.notEqual(second.uid, first.uid);
-    assert.deepEqual(await placed('rival-'), []);
-    await becomes('logger-', 'passed');
-    await areBound('rival-', 3);
-    await cluster.kubectl(['delete', 'daemonset', '-n', optedIn, 'logger']);
     await deleteAll();
   });
 

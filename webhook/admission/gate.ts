@@ -87,15 +87,14 @@ export function decidePlacement(
     return { decision: allowUnknown('pod-unknown', `pod ${podName} is not known`), tries: [] };
   const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
   const names = profiles.map(({ name }) => name);
-  const heldSince = view.holds.refusedSince(pod, now);
+  const heldSince = view.holds.since(pod, now);
   const asking = { key: pod.uid || podName, owner: pod.group, heldSince };
   const facts = { policy, doubts: view, readiness: view.readiness, evidence: view.evidence };
   const statuses = profiles.map((profile) => networkStatus(profile, node, facts, now, asking));
   const status = decisiveStatus(statuses);
   if (status.kind === 'blocked') {
-    const since = view.holds.since(pod, status, now);
     const about = { profile: status.profile, profiles: names };
-    return { decision: refuse(status, since, policy, now, about), heldSince: since, tries: [] };
+    return { decision: refuse(status, heldSince, policy, now, about), heldSince, tries: [] };
   }
   const tries = statuses.flatMap((known) => (known.kind === 'try' ? [known.profile] : []));
   const [profile = ''] = names;
@@ -105,7 +104,7 @@ export function decidePlacement(
     return { decision: allowUnknown(status.reason, status.why, { ...about, profile: unknownTo }), tries };
   }
   if (status.kind !== 'try' && !profiles.some((known) => isGated(known, policy)))
-    return { decision: decision('skipped', 'no-profile-applies', { profiles: names }), tries };
+    return { decision: decision('skipped', 'no-profile-applies'), tries };
   const state = status.kind === 'try' ? status.state : status.kind;
   return { decision: decision('allowed', state, about), tries };
 }

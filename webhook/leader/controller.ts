@@ -12,8 +12,7 @@ import type { TokenBucket } from '../lib/token-bucket.ts';
 export interface LeaderDeps<View> {
   view: View;
   policy: () => Policy;
-  /** The leader election. If undefined, this process never leads, and its controllers do nothing. */
-  leader: Leadership | undefined;
+  leader: Leadership;
   events: Pick<EventRecorder, 'capacity' | 'add'>;
   log: Log;
   /**
@@ -58,9 +57,9 @@ export async function runController(options: ControllerOptions, signal: AbortSig
   };
   while (!signal.aborted) {
     const term = new AbortController();
-    const unsubscribe = options.leader?.subscribe(() => term.abort());
+    const unsubscribe = options.leader.subscribe(() => term.abort());
     await serve(options, warn, AbortSignal.any([signal, term.signal]));
-    unsubscribe?.();
+    unsubscribe();
   }
 }
 
@@ -71,11 +70,11 @@ async function serve(options: ControllerOptions, warn: Warn, signal: AbortSignal
   const work = options.begin();
   const queue = workQueue(
     options,
-    async (key, ended) => (leader?.leads === true ? work.reconcile(key, ended) : undefined),
+    async (key, ended) => (leader.leads ? work.reconcile(key, ended) : undefined),
     warn,
   );
   const add = (keys: Iterable<string>): void => {
-    if (leader?.leads !== true) return;
+    if (!leader.leads) return;
     for (const key of keys) queue.add(key);
   };
   const unsubscribe = work.subscribe(add);
@@ -107,7 +106,7 @@ function workQueue(
 ) {
   /** The waiting keys of each namespace, in the order of arrival. The first namespace is served next. */
   const waiting = new Map<string, Set<string>>();
-  const pausing = new Map<string, NodeJS.Timeout>();
+  const pausing = new Set<string>();
   const running = new Map<string, Promise<void>>();
   /** Keys that were added while they were being reconciled. */
   const again = new Set<string>();
@@ -153,7 +152,8 @@ function workQueue(
         add(key);
       };
       failures.set(key, failed + 1);
-      pausing.set(key, setTimeout(look, Math.min(baseDelay * 2 ** failed, maxDelay)));
+      pausing.add(key);
+      setTimeout(look, Math.min(baseDelay * 2 ** failed, maxDelay)).unref();
     }
     if (again.delete(key)) add(key);
     changed.notify();
@@ -171,7 +171,6 @@ function workQueue(
       }
     }
     await Promise.all(running.values());
-    for (const timer of pausing.values()) clearTimeout(timer);
   }
 
   return { add, run };

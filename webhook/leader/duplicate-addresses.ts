@@ -4,26 +4,24 @@ import { type Event, fitNote, podReference } from '../cluster/events/event.ts';
 import { isLost, type PodEvidence } from '../core/facts/pod-evidence.ts';
 import { type DuplicateAddress, duplicateAddresses } from '../core/networks/duplicate-addresses.ts';
 import type { EvidenceView } from '../core/networks/evidence.ts';
-import type { Readiness } from '../core/networks/readiness.ts';
 import { duplicatesOfNamespace } from '../lib/limits.ts';
 import { eventReasons, nameOf } from '../lib/names.ts';
 import type { LeaderDeps } from './controller.ts';
 import { lostEvent, recoveryEvents } from './lost-networks.ts';
 
-/**
- * Milliseconds between two searches. A duplicate counts only if two consecutive searches find it: if an address passes
- * from one pod to another on a different node, the new pod's status may arrive before the watch reports that the old
- * pod has ended.
- */
+/** Milliseconds between two searches. */
 const interval = 5000;
+
+/**
+ * For how long, in milliseconds, all searches must find a duplicate before events report it: after a node's boot, the
+ * statuses of its pods still show addresses from before the boot. A kubelet needs 4.3 s to update those of 64 pods.
+ */
+const patience = 60_000;
 
 /** Slots of the event queue that events about lost networks leave free for other events. */
 const reserve = 100;
 
-type View = {
-  evidence: Pick<EvidenceView, 'synced' | 'pods' | 'subscribe'>;
-  readiness: Pick<Readiness, 'bootSeen'>;
-};
+type View = { evidence: Pick<EvidenceView, 'synced' | 'pods' | 'subscribe'> };
 
 /** Writes events about duplicate addresses and lost networks while this process leads. Never throws. */
 export async function watchEvidence(
@@ -32,19 +30,18 @@ export async function watchEvidence(
 ): Promise<void> {
   const duplicates = new DuplicateWatch();
   const unsubscribe = view.evidence.subscribe((changes) => {
-    if (leader?.leads !== true) return;
+    if (!leader.leads) return;
     for (const change of changes) {
       for (const event of recoveryEvents(change, Date.now()))
         if (events.capacity >= reserve) events.add(event);
     }
   });
   while (!signal.aborted) {
-    const isKnown = leader?.leads === true && view.evidence.synced;
+    const isKnown = leader.leads && view.evidence.synced;
     for (const pod of isKnown ? view.evidence.pods() : [])
       if (isLost(pod, Date.now()) && events.capacity >= reserve) events.add(lostEvent(pod));
     const found = isKnown ? duplicateAddresses(view.evidence.pods()) : undefined;
-    const bootedAt = (node: string): number | undefined => view.readiness.bootSeen(node);
-    for (const duplicate of found ? duplicates.confirmed(found, bootedAt, Date.now()) : []) {
+    for (const duplicate of found ? duplicates.lasting(found, Date.now()) : []) {
       if (events.capacity >= 2) for (const event of duplicateEvents(duplicate)) events.add(event);
     }
     await sleep(interval, undefined, { signal }).catch(() => {});
@@ -52,34 +49,18 @@ export async function watchEvidence(
   unsubscribe();
 }
 
-/**
- * For this long after a node's boot, in milliseconds, duplicates of its pods do not count: their statuses may still
- * show addresses from before the boot. A kubelet needs 4.3 s to update the statuses of 64 pods.
- */
-const afterBoot = 60_000;
-
 export class DuplicateWatch {
-  #seen = new Set<string>();
+  /** Since when each search has found the duplicate, by {@link keyOf}. */
+  #since = new Map<string, number>();
 
-  /**
-   * Returns the duplicates that the previous search found too.
-   * @param bootedAt when a boot of the node was last observed
-   * @param now milliseconds since the epoch
-   */
-  confirmed(
-    found: readonly DuplicateAddress[],
-    bootedAt: (node: string) => number | undefined,
-    now: number,
-  ): DuplicateAddress[] {
+  /** Returns the duplicates that all searches have found for a minute. @param now milliseconds since the epoch */
+  lasting(found: readonly DuplicateAddress[], now: number): DuplicateAddress[] {
     const bySource = [...Map.groupBy(found, sourceOf).values()];
     const counted = bySource.flatMap((some) => some.slice(0, duplicatesOfNamespace));
-    const seen = this.#seen;
-    this.#seen = new Set(counted.map(keyOf));
-    return counted.filter((duplicate) => {
-      const { older, younger } = duplicate;
-      const booted = Math.max(bootedAt(older.node) ?? 0, bootedAt(younger.node) ?? 0);
-      return seen.has(keyOf(duplicate)) && now - booted >= afterBoot;
-    });
+    const before = this.#since;
+    const since = (duplicate: DuplicateAddress): number => before.get(keyOf(duplicate)) ?? now;
+    this.#since = new Map(counted.map((duplicate) => [keyOf(duplicate), since(duplicate)]));
+    return counted.filter((duplicate) => now - since(duplicate) >= patience);
   }
 }
 

@@ -1,12 +1,12 @@
 import type { Registry } from 'prom-client';
 import { counter, gauge } from '../lib/metrics.ts';
 
-/** `standby`: another replica leads; `no-namespace`: the Lease's namespace is unknown, so no replica can lead. */
-const steerStates = ['steering', 'standby', 'off', 'api-server-too-old', 'no-namespace'] as const;
+/** `standby`: another replica leads, or none, because the Lease's namespace is unknown. */
+const steerStates = ['steering', 'standby', 'off', 'api-server-too-old'] as const;
 export type SteerState = (typeof steerStates)[number];
 
 /** `recreate` and `audit` are modes of repair. The other states are as in {@link steerStates}. */
-const repairStates = ['recreate', 'audit', 'standby', 'off', 'no-namespace'] as const;
+const repairStates = ['recreate', 'audit', 'standby', 'off'] as const;
 export type RepairState = (typeof repairStates)[number];
 
 function stateGauge<S extends string>(

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import type { ApiClient } from '../cluster/client.ts';
 import { EventRecorder, eventMetrics } from '../cluster/events/recorder.ts';
-import { LeaderElector } from '../cluster/leadership.ts';
+import { LeaderElector, type Leadership } from '../cluster/leadership.ts';
 import type { Deps } from '../lib/deps.ts';
 import { planLimits } from '../lib/limits.ts';
 import { leaderLease } from '../lib/names.ts';
@@ -28,10 +28,11 @@ export function startLeading(
   // in a pod, the host name is the pod's name
   const instance = hostname();
   const lease = { name: leaderLease, identity: `${instance}_${randomUUID()}`, log };
-  const leader =
+  const elector =
     ownNamespace === undefined ? undefined : new LeaderElector(client, { namespace: ownNamespace, ...lease });
+  const leader: Leadership = elector ?? { leads: false, subscribe: () => () => {} };
   const contends = new AbortController();
-  const contending = leader?.run(contends.signal);
+  const contending = elector?.run(contends.signal);
   const events = new EventRecorder(client, { leader, metrics: eventMetrics(registry), log, instance });
   const deps = { view, policy, leader, events, log };
   const ended = new AbortController();

@@ -39,37 +39,25 @@ suite('duplicate addresses', () => {
 
 suite('a duplicate counts', () => {
   const twoPods = [pod('a', ['10.0.0.1']), pod('b', ['10.0.0.1'])];
-  const neverBooted = (): undefined => undefined;
 
   /** Compares the pods every five seconds. Returns the first and the last second in which a duplicate counts. */
-  function counts(
-    seconds: number,
-    podsAt: (second: number) => PodEvidence[],
-    bootedAt: (node: string) => number | undefined = neverBooted,
-  ): number[] {
+  function counts(seconds: number, podsAt: (second: number) => PodEvidence[]): number[] {
     const watch = new DuplicateWatch();
     const times: number[] = [];
     for (let second = 0; second <= seconds; second += 5) {
       const found = duplicateAddresses(podsAt(second));
-      if (watch.confirmed(found, bootedAt, now + second * 1000).length > 0) times.push(second);
+      if (watch.lasting(found, now + second * 1000).length > 0) times.push(second);
     }
     return times.length === 0 ? [] : [times[0] ?? 0, times.at(-1) ?? 0];
   }
 
-  test('from the second consecutive comparison that finds it, as long as it lasts', () =>
+  test('from a minute on, as long as it lasts without a gap', () => {
+    const withGap = (second: number): PodEvidence[] => (second === 55 ? [pod('a', ['10.0.0.1'])] : twoPods);
     assert.deepEqual(
-      counts(60, () => twoPods),
-      [5, 60],
-    ));
-
-  test('but not with statuses from before a reboot', () => {
-    const stale = (second: number): PodEvidence[] => (second < 20 ? twoPods : [pod('a', ['10.0.0.1'])]);
-    const bootedAt = (node: string): number | undefined => (node === 'node-of-b' ? now - 1000 : undefined);
-    assert.deepEqual(counts(60, stale, bootedAt), []);
-    assert.deepEqual(
-      counts(70, () => twoPods, bootedAt),
+      counts(70, () => twoPods),
       [60, 70],
     );
+    assert.deepEqual(counts(125, withGap), [120, 125]);
   });
 
   test('even among invented addresses of other namespaces', () => {
@@ -79,8 +67,8 @@ suite('a duplicate counts', () => {
     const honest = ['d', 'e'].map((name) => pod(name, ['z/net/10.0.0.1']));
     const watch = new DuplicateWatch();
     const all = duplicateAddresses([...forged, between, ...honest]);
-    watch.confirmed(all, neverBooted, now);
-    const due = watch.confirmed(all, neverBooted, now + 5000);
+    watch.lasting(all, now);
+    const due = watch.lasting(all, now + 60_000);
     assert.ok(due.some(({ older }) => older.name === 'd'));
     assert.ok(due.length <= 1001, `${due.length}`);
   });

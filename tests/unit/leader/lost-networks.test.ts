@@ -28,8 +28,7 @@ function scene(t: TestContext, capacity = 200) {
     }
   };
   const ended = new AbortController();
-  const view = { evidence, readiness: { bootSeen: () => undefined } };
-  const over = watchEvidence({ view, leader, events }, ended.signal);
+  const over = watchEvidence({ view: { evidence }, leader, events }, ended.signal);
   t.after(() => {
     ended.abort();
     return over;

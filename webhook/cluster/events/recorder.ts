@@ -31,8 +31,7 @@ export const eventMetrics = (registry: Registry): Counter<'reason' | 'result'> =
   counter(registry, 'cni_gate_events_total', 'Events on pods and their controllers.', 'reason', 'result');
 
 export interface EventRecorderOptions {
-  /** If undefined, this process never leads, and writes no events. */
-  leader: Leadership | undefined;
+  leader: Leadership;
   metrics: ReturnType<typeof eventMetrics>;
   log: Log;
   /** The name of this replica's pod. */
@@ -81,7 +80,7 @@ export class EventRecorder {
   /** Writes until the signal is aborted. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      if (this.#options.leader?.leads !== true) this.#dropAll();
+      if (!this.#options.leader.leads) this.#dropAll();
       const count = Math.min(inParallel, this.#rate.left(performance.now()));
       const some = this.#queue.splice(0, count);
       this.#rate.take(some.length);

@@ -13,7 +13,6 @@ import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { evidencePick } from '../../core/facts/to-pod-evidence.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { type DaemonSetRef, placesOf } from '../../core/profiles/types.ts';
-import { selectorText } from '../../core/scheduling/constraints.ts';
 import { evidencePods, namespaces, nodes, pendingPods, trustedObjectBytes } from '../../lib/limits.ts';
 import { nameOf, profileLabel } from '../../lib/names.ts';
 import { apiPath } from '../api-path.ts';
@@ -73,7 +72,8 @@ export const nodeSource: Source<ApiNode, NodeFacts> = {
 
 export interface DaemonSetSnapshot {
   facts: DaemonSetFacts;
-  selector: string | undefined;
+  /** The labels of its pods, for a query. */
+  selector: string;
 }
 
 /** One DaemonSet that a profile names. Others are not listed, because tenants may create many large ones. */
@@ -81,7 +81,13 @@ const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<ApiDaemonSet
   resource: `daemonset ${namespace}/${name}`,
   path: apiPath`/apis/apps/v1/namespaces/${namespace}/daemonsets`,
   query: { fieldSelector: `metadata.name=${name}` },
-  pick: (object) => ({ facts: toDaemonSetFacts(object), selector: selectorText(object.spec.selector ?? {}) }),
+  pick: (object) => ({
+    facts: toDaemonSetFacts(object),
+    // without `matchExpressions`, a query finds pods of other owners too, which do not count
+    selector: Object.entries(object.spec.selector?.matchLabels ?? {})
+      .map(([key, value]) => `${key}=${value}`)
+      .join(','),
+  }),
 });
 
 /** The DaemonSets that profiles name, by `namespace/name`. */
@@ -100,7 +106,7 @@ export function agentSources(
   const sources = new Map<string, Source<ApiPod, AgentFacts>>();
   for (const { facts, selector: labelSelector } of daemonSets) {
     const key = nameOf(facts);
-    if (labelSelector === undefined || !policy.daemonSets.has(key)) continue;
+    if (!policy.daemonSets.has(key)) continue;
     sources.set(key, {
       resource: `pods of daemonset ${key}`,
       path: podsPath(facts.namespace),

@@ -65,7 +65,7 @@ export function watchGate(
   });
   const agents = new InformerSet<ApiPod, AgentFacts>(informers, (changes) => {
     for (const change of changes)
-      if (change.type === 'deleted') readiness.removeAgent(change.uid, Date.now());
+      if (change.type === 'deleted') readiness.removeAgent(change.uid);
       else readiness.setAgent(change.object, change.listed);
   });
   const daemonSets = new InformerSet<ApiDaemonSet, DaemonSetSnapshot>(informers, (changes) => {
@@ -144,7 +144,7 @@ export function watchGate(
     },
     policyChanged: () => {
       follow();
-      evidence.profilesChanged(Date.now());
+      evidence.profilesChanged();
     },
     close: () => informers.close(),
   };

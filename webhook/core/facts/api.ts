@@ -3,7 +3,6 @@
  * missing may also be null, whatever the library's types say. The pod in an admission request has its types in `pod.ts`.
  */
 import type {
-  V1LabelSelector as LabelSelector,
   V1NodeSelectorTerm as NodeSelectorTerm,
   V1OwnerReference as OwnerReference,
   V1NodeSelectorRequirement as Requirement,
@@ -12,7 +11,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { Container, ObjectMeta } from './pod.ts';
 
-export type { LabelSelector, NodeSelectorTerm, OwnerReference, Requirement, Taint, Toleration };
+export type { NodeSelectorTerm, OwnerReference, Requirement, Taint, Toleration };
 
 export interface ApiMeta extends Pick<ObjectMeta, 'annotations' | 'deletionTimestamp'> {
   name: string;
@@ -116,5 +115,5 @@ export interface ApiNode {
 
 export interface ApiDaemonSet {
   metadata: ApiMeta;
-  spec: { selector?: LabelSelector; template: { spec: PodSpec } };
+  spec: { selector?: { matchLabels?: Record<string, string> | null }; template: { spec: PodSpec } };
 }

@@ -69,7 +69,7 @@ export function toNodeFacts({ metadata, spec, status }: ApiNode): NodeFacts {
 }
 
 export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFacts {
-  const { nodeSelector, affinity, tolerations, hostNetwork, nodeName } = spec.template.spec;
+  const { nodeSelector, affinity, tolerations, hostNetwork } = spec.template.spec;
   return {
     uid: metadata.uid,
     namespace: metadata.namespace ?? '',
@@ -79,7 +79,6 @@ export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFac
       affinity: { nodeAffinity: affinity?.nodeAffinity ?? null },
       tolerations: tolerations ?? [],
       hostNetwork: hostNetwork === true,
-      ...(nodeName && { nodeName }),
     },
   };
 }

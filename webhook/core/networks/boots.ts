@@ -43,20 +43,13 @@ export class Boots {
     return before !== undefined && !isSame;
   }
 
-  /** When this process last observed that the node had booted; undefined if it never did. */
-  seen(node: string): number | undefined {
-    return this.#boots.get(node)?.changed?.at;
-  }
-
   /**
-   * When the node's last boot was observed; undefined if none was observed within `longestStale`, or if all of the
-   * pod's containers were first seen after it.
+   * Whether the node was seen to boot within `longestStale`, and the pod has no container, or one from before the boot.
    * @param versions the pod's versions in which its containers were first observed
    */
-  staleSince(node: string, versions: readonly string[], now: number): number | undefined {
+  isStale(node: string, versions: readonly string[], now: number): boolean {
     const changed = this.#boots.get(node)?.changed;
-    if (changed === undefined || now - changed.at > longestStale) return undefined;
-    const isNew = versions.length > 0 && !versions.some((version) => isBefore(version, changed.version));
-    return isNew ? undefined : changed.at;
+    if (changed === undefined || now - changed.at > longestStale) return false;
+    return versions.length === 0 || versions.some((version) => isBefore(version, changed.version));
   }
 }

@@ -107,19 +107,10 @@ export class Evidence {
     for (const nodes of this.#records.values()) nodes.delete(node);
   }
 
-  /**
-   * For each new profile, counts the known pods as if a first list had reported them, and forgets the records of
-   * profiles that no longer exist.
-   */
-  profilesChanged(now: number): void {
+  /** Forgets the records of profiles that no longer exist. */
+  profilesChanged(): void {
     for (const profile of this.#records.keys()) {
       if (!this.#isProfile(profile)) this.#records.delete(profile);
-    }
-    const counted = new Set(this.#records.keys());
-    for (const pod of this.#known.values()) {
-      for (const profile of pod.profiles) {
-        if (!counted.has(profile)) this.#recordOf(profile, pod.node)?.observe(pod, undefined, true, now);
-      }
     }
   }
 
@@ -143,20 +134,13 @@ export class Evidence {
 
   /** Removes a pod from the maps where it no longer belongs. @param after the changed pod; undefined if it is gone */
   #drop(before: PodEvidence, after: PodEvidence | undefined, now: number): void {
-    const { uid, owner, node, profiles, failedProfiles } = before;
+    const { uid, owner, node, profiles } = before;
     if (after === undefined) this.#known.delete(uid);
+    const owned = this.#owners.get(owner);
+    owned?.delete(uid);
     // an owner reference can change often, and the entries of old owners would fill the memory
-    if (after?.owner !== owner) {
-      const owned = this.#owners.get(owner);
-      owned?.delete(uid);
-      if (owned?.size === 0) this.#owners.delete(owner);
-    }
+    if (owned?.size === 0) this.#owners.delete(owner);
     if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid, now);
-    if (after !== undefined && (before.leaving || !after.leaving)) return;
-    // reserves the node only after the owner's first failure there, or else one owner would get every attempt
-    for (const profile of owner === uid ? [] : failedProfiles)
-      if (this.of(profile, node)?.failures.get(owner)?.attempts === 1)
-        this.reservations.reserve(profile, node, owner, now);
   }
 
   #recordOf(profile: string, node: string): ProofRecord | undefined {

@@ -1,7 +1,6 @@
 import { heldPods } from '../../lib/limits.ts';
 import { evictOldest } from '../../lib/maps.ts';
 import type { PendingPod } from '../facts/pending-pod.ts';
-import type { DaemonSetStatus } from './daemon-set-status.ts';
 
 /** For how long, in milliseconds, a pod may wait for something else, such as capacity, before its hold ends. */
 const interruption = 60_000;
@@ -24,18 +23,11 @@ interface Hold {
 export class Holds {
   readonly #all = new Map<string, Hold>();
 
-  /**
-   * Since when a pod has been held; undefined if it was never refused.
-   * @param status of the DaemonSet that is not ready
-   */
-  since({ uid, heldSince }: Pick<PendingPod, 'uid' | 'heldSince'>, status: DaemonSetStatus, now: number) {
-    const written = heldSince === undefined ? undefined : holdBegan(heldSince, status, now);
-    return this.#current(uid, now)?.since ?? written;
-  }
-
   /** Since when a pod has been refused, on any node; undefined if it was never refused. */
-  refusedSince({ uid, heldSince }: Pick<PendingPod, 'uid' | 'heldSince'>, now: number): number | undefined {
-    return this.#current(uid, now)?.since ?? heldSince;
+  since({ uid, heldSince }: Pick<PendingPod, 'uid' | 'heldSince'>, now: number): number | undefined {
+    // a clock that was ahead when the refusal was written must not prolong the hold
+    const written = heldSince === undefined ? undefined : Math.min(heldSince, now);
+    return this.#current(uid, now)?.since ?? written;
   }
 
   /** Records that this process refused to bind a pod to a node. */
@@ -72,10 +64,4 @@ export class Holds {
     this.#all.set(uid, { since, node, isShown, otherSince: Number.POSITIVE_INFINITY });
     evictOldest(this.#all, heldPods);
   }
-}
-
-/** The start of a hold older than this process: the refusal or the start of the node's state, whichever was later. */
-export function holdBegan(heldSince: number, { since, observedAt }: DaemonSetStatus, now: number): number {
-  const began = [since, observedAt].find((time) => time !== undefined && time <= now);
-  return Math.min(now, Math.max(heldSince, began ?? 0));
 }

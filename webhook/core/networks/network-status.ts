@@ -85,10 +85,10 @@ export function networkStatus(
     unknown ??= notListed('pods on nodes');
   if (proof === undefined || proof.state === 'proved')
     return unknown ?? { kind: open?.status.state === 'exempt' ? 'exempt' : 'ready' };
-  const { state, reason, since, mayProbe } = proof;
+  const { state, reason, mayProbe } = proof;
   const pod = open?.status.pod;
   const problem: NetworkProblem = {
-    ...{ node, profile: profile.name, daemonSet: open?.daemonSet, state, reason, observedAt: since },
+    ...{ node, profile: profile.name, daemonSet: open?.daemonSet, state, reason },
     ...(pod !== undefined && { pod }),
   };
   if (!mayProbe) return { kind: 'blocked', ...problem };

@@ -9,7 +9,7 @@ import { isLater, type Moment } from './moment.ts';
 export interface Failure {
   /** `namespace/name` of the first pod that failed. It stays, so that messages that contain it do not change. */
   pod: string;
-  /** When the latest failed run started. */
+  /** When the run of the latest failure started. */
   started: Moment;
   attempts: number;
   /** When this process saw the last attempt fail, by its own clock. */
@@ -30,10 +30,11 @@ interface WaitingPod {
  * was recreated. Its size is limited. {@link proofStatus} evaluates it.
  */
 export class ProofRecord {
-  /** The last proof that passed; undefined if none is known. */
-  lastPass: Moment | undefined;
-  /** When this process saw the last pass; for a pass from a list, when it ended by the node's clock. */
-  passSeen = 0;
+  /**
+   * The last proof that passed; undefined if none is known. `seen`: when this process saw it; for a pass from a list,
+   * when it ended by the node's clock.
+   */
+  lastPass: (Moment & { seen: number }) | undefined;
   /** The last failed attempt since the last pass: when this process saw it, and when its run started. */
   lastFailed: { seen: number; started: Moment } | undefined;
   /** The failures since the last pass, by `PodEvidence.owner`. */
@@ -42,8 +43,6 @@ export class ProofRecord {
   readonly waiting = new Map<string, WaitingPod>();
   /** The pods with {@link PodEvidence.unready}, by UID. */
   readonly unready = new Map<string, PodEvidence>();
-  /** The start of the first failed run since the last pass, by the node's clock. */
-  #failingSince = 0;
   /** `metadata.resourceVersion` of the Node when it last booted; empty if no boot was observed. */
   #boot: string;
   readonly #profile: string;
@@ -55,16 +54,6 @@ export class ProofRecord {
 
   get quiet(): boolean {
     return this.failures.size === 0 && this.waiting.size === 0 && this.unready.size === 0;
-  }
-
-  /** When, since the last pass, a failed run first started or a pod first became unready, whichever was earlier. */
-  get failingSince(): number {
-    const times = [...this.unready.values()].flatMap(({ unready }) => unready?.at ?? []);
-    const losses = times.filter((at) => at > this.passSeen);
-    return Math.min(
-      ...losses,
-      ...(this.failures.size > 0 || losses.length === 0 ? [this.#failingSince] : []),
-    );
   }
 
   /** @param listed whether the pod comes from a list, so that the change may have happened long ago */
@@ -109,22 +98,20 @@ export class ProofRecord {
     for (const pod of this.unready.values()) if (isBefore(pod.version, version)) this.unready.delete(pod.uid);
     if (this.lastPass !== undefined && !isBefore(this.lastPass.shownBy ?? '', version)) return;
     this.lastPass = undefined;
-    this.passSeen = 0;
     this.failures.clear();
     this.lastFailed = undefined;
   }
 
   /** Records a pass. A pass from a watch is the latest, even if the node's clock shows an earlier time. */
   #passed(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
-    const seen = !listed && before !== undefined;
-    const pass = { at: pod.at ?? now, after: before?.version, shownBy: pod.version };
-    if (!seen && this.lastPass !== undefined && !isLater(pass, this.lastPass)) return;
+    const isSeen = !listed && before !== undefined;
+    const at = pod.at ?? now;
+    const pass = { at, after: before?.version, shownBy: pod.version, seen: isSeen ? now : at };
+    if (!isSeen && this.lastPass !== undefined && !isLater(pass, this.lastPass)) return;
     this.lastPass = pass;
-    this.passSeen = seen ? now : pass.at;
     for (const [owner, { started }] of this.failures) {
-      if (seen || !isLater(started, pass)) this.failures.delete(owner);
+      if (isSeen || !isLater(started, pass)) this.failures.delete(owner);
     }
-    if (this.failures.size === 0) this.lastFailed = undefined;
   }
 
   /** Records a failure, unless its run started before the last pass and so says nothing about the current network. */
@@ -133,10 +120,9 @@ export class ProofRecord {
     const isAfter = (seen: number): boolean => since !== undefined && since > seen;
     const known = this.failures.get(pod.owner);
     if (known !== undefined) {
-      if (isLater(started, known.started)) known.started = started;
+      known.started = started;
       if (isAfter(known.seen)) Object.assign(known, { attempts: known.attempts + 1, seen: now });
     } else if (this.failures.size < nodeEvidence.owners) {
-      if (this.failures.size === 0) this.#failingSince = started.at;
       this.failures.set(pod.owner, { pod: nameOf(pod), started, attempts: 1, seen: now });
     }
     if (this.lastFailed === undefined || isAfter(this.lastFailed.seen))

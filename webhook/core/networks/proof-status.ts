@@ -28,11 +28,6 @@ export interface ProofStatus {
   state: 'proved' | 'unproved' | 'failing';
   /** Why, as a text that changes only with the cause; empty for `proved`. */
   reason: string;
-  /**
-   * When the state began, in milliseconds since the epoch: when the node was created, a container of the network's
-   * DaemonSets started or, for `failing`, the first failure occurred; the latest of these.
-   */
-  since: number;
   /** Whether the asking pod may be bound: if the network is proved, or if the pod may probe it now. */
   mayProbe: boolean;
 }
@@ -43,7 +38,7 @@ const enoughOwners = 2;
 /** How many attempts of one owner have to fail before the node counts as failing for that owner. */
 const enoughAttempts = 2;
 
-const proved: ProofStatus = { state: 'proved', reason: '', since: 0, mayProbe: true };
+const proved: ProofStatus = { state: 'proved', reason: '', mayProbe: true };
 
 const neverProved = 'no pod has proved its network there yet';
 const notSince = "no pod has proved its network there since the node or the network's pod started";
@@ -76,19 +71,17 @@ export function proofStatus(
   now: number,
   asking?: AskingPod,
 ): ProofStatus | undefined {
-  const createdAt = readiness.node(node)?.createdAt;
-  if (!evidence.synced || createdAt === undefined) return undefined;
+  if (!evidence.synced || readiness.node(node) === undefined) return undefined;
   const mode = policy.evidenceOf(profile);
   const record = evidence.of(profile.name, node);
   // the usual case: nothing counts against the node, and the profile requires no proof
   if (mode === 'ready' && record?.quiet !== false) return proved;
   // when a container of the network's DaemonSets last started on the node: earlier attempts do not count
   const from = readiness.started(profile.daemonSets.flatMap(placesOf), node);
-  const since = Math.max(from.at, createdAt);
   const holder = evidence.reservations.holder(profile.name, node, now);
   const isHolder = asking?.key !== undefined && (holder === asking.key || holder === asking.owner);
   const isFree = holder === undefined || isHolder;
-  if (record === undefined) return { state: 'unproved', reason: neverProved, since, mayProbe: isFree };
+  if (record === undefined) return { state: 'unproved', reason: neverProved, mayProbe: isFree };
   const runsElsewhere = (): boolean =>
     !isDaemonSet(asking?.owner ?? '') &&
     [...evidence.ownedBy(asking?.owner ?? '')].some(
@@ -102,16 +95,11 @@ export function proofStatus(
   const isOwn = own !== undefined && own.attempts >= enoughAttempts && !isLater(from, own.started);
   if (failed.length >= enoughOwners || isOwn) {
     const reason = `proofs say that the network does not work: ${failed.slice(0, enoughOwners).join(', ')}`;
-    return { state: 'failing', reason, since: Math.max(since, record.failingSince), mayProbe };
+    return { state: 'failing', reason, mayProbe };
   }
   const isProved = record.lastPass !== undefined && isLater(record.lastPass, from);
   if (mode === 'ready' || isProved) return proved;
-  return {
-    state: 'unproved',
-    reason: record.lastPass === undefined ? neverProved : notSince,
-    since,
-    mayProbe,
-  };
+  return { state: 'unproved', reason: record.lastPass === undefined ? neverProved : notSince, mayProbe };
 }
 
 /** Whether another pod is currently probing the network on the node, and has no verdict yet. */
@@ -151,7 +139,8 @@ function isPauseOver(
 /**
  * A text for each owner of a pod that, since the last pass, failed, lost its network or lacked a sandbox for too long.
  */
-function against({ failures, waiting, unready, passSeen }: ProofRecord, from: Moment, now: number): string[] {
+function against({ failures, waiting, unready, lastPass }: ProofRecord, from: Moment, now: number): string[] {
+  const passSeen = lastPass?.seen ?? 0;
   const texts = new Map<string, string>();
   for (const [owner, { pod, started }] of failures) {
     if (!isLater(from, started)) texts.set(owner, `pod ${pod} failed`);

@@ -22,8 +22,6 @@ export class Readiness {
   readonly #agents = new Map<string, Agent>();
   /** Agents by node, then by UID. */
   readonly #onNode = new Map<string, Map<string, Agent>>();
-  /** When an agent was last removed from each node, in milliseconds since the epoch. */
-  readonly #lostAt = new Map<string, number>();
   readonly #boots = new Boots();
 
   /** @param now milliseconds since the epoch, like all times here @returns whether the node has booted */
@@ -34,7 +32,6 @@ export class Readiness {
 
   removeNode(name: string): void {
     this.#nodes.delete(name);
-    this.#lostAt.delete(name);
   }
 
   setDaemonSet(facts: DaemonSetFacts): void {
@@ -56,16 +53,18 @@ export class Readiness {
       start: before === undefined || hasStarted(before, facts) ? start : before.start,
       shownBy: new Map(containers.map((id) => [id, before?.shownBy.get(id) ?? version])),
     };
-    this.#dropAgent(uid);
+    this.removeAgent(uid);
     this.#agents.set(uid, agent);
     if (node !== '') getOrMake(this.#onNode, node, () => new Map()).set(uid, agent);
   }
 
-  removeAgent(uid: string, now: number): void {
-    const { node = '' } = this.#agents.get(uid) ?? {};
-    // a pod can name a node that does not exist
-    if (this.#nodes.has(node)) this.#lostAt.set(node, now);
-    this.#dropAgent(uid);
+  removeAgent(uid: string): void {
+    const before = this.#agents.get(uid);
+    if (before === undefined) return;
+    this.#agents.delete(uid);
+    const onNode = this.#onNode.get(before.node);
+    onNode?.delete(uid);
+    if (onNode?.size === 0) this.#onNode.delete(before.node);
   }
 
   knows(daemonSet: DaemonSetRef): boolean {
@@ -81,22 +80,20 @@ export class Readiness {
     const node = this.#nodes.get(nodeName);
     if (found === undefined || node === undefined) return undefined;
     const agents = [...(this.#onNode.get(nodeName)?.values() ?? [])].filter((agent) => isOf(agent, found));
-    const staleSince = ({ shownBy }: Agent): number | undefined =>
-      this.#boots.staleSince(nodeName, [...shownBy.values()], now);
+    const isStale = ({ shownBy }: Agent): boolean =>
+      this.#boots.isStale(nodeName, [...shownBy.values()], now);
     const staying = agents.filter((agent) => !agent.leaving);
-    const agent = staying.find((pod) => pod.ready && staleSince(pod) === undefined) ?? newest(staying);
+    const agent = staying.find((pod) => pod.ready && !isStale(pod)) ?? newest(staying);
     if (agent === undefined) {
       if (!wantsDaemonPod(found.template, node)) return { state: 'exempt', reason: '' };
       const leaving = newest(agents);
-      const observedAt = this.#lostAt.get(nodeName) ?? node.createdAt;
       return leaving === undefined
-        ? { state: 'absent', reason: 'no pod of it is on the node', observedAt }
-        : { state: 'absent', pod: leaving.name, reason: 'its pod has ended or is being deleted', observedAt };
+        ? { state: 'absent', reason: 'no pod of it is on the node' }
+        : { state: 'absent', pod: leaving.name, reason: 'its pod has ended or is being deleted' };
     }
-    const observedAt = staleSince(agent);
-    if (observedAt !== undefined) {
+    if (isStale(agent)) {
       const reason = `not all containers of its pod have started since the node's boot ${node.bootID}`;
-      return { state: 'rebooted', pod: agent.name, reason, observedAt };
+      return { state: 'rebooted', pod: agent.name, reason };
     }
     if (agent.ready) return { state: 'ready', pod: agent.name, reason: '', since: agent.readySince };
     const young = now - Math.max(agent.createdAt, node.createdAt) < grace;
@@ -123,22 +120,8 @@ export class Readiness {
     return this.#nodes.get(name);
   }
 
-  /** When this process saw the node boot. */
-  bootSeen(node: string): number | undefined {
-    return this.#boots.seen(node);
-  }
-
   nodes(): Iterable<NodeFacts> {
     return this.#nodes.values();
-  }
-
-  #dropAgent(uid: string): void {
-    const before = this.#agents.get(uid);
-    if (before === undefined) return;
-    this.#agents.delete(uid);
-    const onNode = this.#onNode.get(before.node);
-    onNode?.delete(uid);
-    if (onNode?.size === 0) this.#onNode.delete(before.node);
   }
 }
 

@@ -1,12 +1,5 @@
 import { getOwn } from '../../lib/maps.ts';
-import type {
-  LabelSelector,
-  NodeSelectorTerm,
-  PodSpec,
-  Requirement,
-  Taint,
-  Toleration,
-} from '../facts/api.ts';
+import type { NodeSelectorTerm, PodSpec, Requirement, Taint, Toleration } from '../facts/api.ts';
 
 /** The parts of a pod, or of a pod template, that restrict its nodes. */
 type NodeConstraints = Pick<PodSpec, 'nodeSelector' | 'affinity'>;
@@ -67,24 +60,6 @@ function compares(operator: 'Gt' | 'Lt', left = '', right = ''): boolean {
   const isWhole = [left, right].every((text) => /^[+-]?\d{1,19}$/.test(text));
   if (!isWhole) return false;
   return operator === 'Gt' ? BigInt(left) > BigInt(right) : BigInt(left) < BigInt(right);
-}
-
-const words: Record<string, (key: string, values: string) => string> = {
-  In: (key, values) => `${key} in (${values})`,
-  NotIn: (key, values) => `${key} notin (${values})`,
-  Exists: (key) => key,
-  DoesNotExist: (key) => `!${key}`,
-};
-
-/** A selector in the syntax of a query parameter (Kubernetes, `labels.Parse`); undefined if it selects everything. */
-export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string | undefined {
-  const terms = [
-    ...Object.entries(matchLabels ?? {}).map(([key, value]) => `${key}=${value}`),
-    ...(matchExpressions ?? []).map(({ key, operator, values }) =>
-      (words[operator] ?? words.Exists)?.(key, (values ?? []).join(',')),
-    ),
-  ];
-  return terms.length === 0 ? undefined : terms.join(',');
 }
 
 /** Effects that keep a pod off a node; `PreferNoSchedule` does not. */

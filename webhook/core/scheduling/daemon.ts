@@ -2,10 +2,7 @@ import type { PodSpec, Taint, Toleration } from '../facts/api.ts';
 import { type LabelledNode, matchesNode, toleratesAll } from './constraints.ts';
 
 /** The parts of a DaemonSet's pod template that restrict its nodes. */
-export type DaemonTemplate = Pick<
-  PodSpec,
-  'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork' | 'nodeName'
->;
+export type DaemonTemplate = Pick<PodSpec, 'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork'>;
 
 /** The tolerations that the DaemonSet controller adds to each pod. Source: `AddOrUpdateDaemonPodTolerations`. */
 const automatic = [
@@ -32,6 +29,5 @@ export function wantsDaemonPod(
     ...automatic,
     ...(template.hostNetwork === true ? [onHostNetwork] : []),
   ];
-  if (template.nodeName && template.nodeName !== node.name) return false;
   return matchesNode(template, node) && toleratesAll(tolerations, node.taints);
 }

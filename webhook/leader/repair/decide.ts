@@ -1,6 +1,7 @@
 import type { Controller, PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { isLater } from '../../core/networks/moment.ts';
 import type { RepairSettings } from '../../core/profiles/types.ts';
+import { repairLimits } from '../../lib/limits.ts';
 import type { NodeForProfile } from './networks.ts';
 
 export interface Recreation {
@@ -56,15 +57,15 @@ export interface RepairFacts {
   owners: RepairSettings['owners'];
   /** Whether repair deletes pods. If so, it skips pods that failed in warn mode, because their applications run. */
   enforces: boolean;
+  /** Milliseconds since the epoch. */
+  now: number;
   node(node: string, profile: string): NodeForProfile;
   /** Whether repair recreates pods with these profiles whose network is lost. */
   recreatesLost(profiles: readonly string[]): boolean;
-  /** Whether a pod of the controller has no verdict yet. */
-  isWaiting(owner: string): boolean;
+  /** The known pods of a controller. */
+  ownedBy(owner: string): Iterable<PodEvidence>;
   /** Whether a node other than the pod's own is suitable and has a ready network. */
   elsewhere(pod: PodEvidence): boolean;
-  /** Whether a pod of the same StatefulSet must be recreated first. */
-  hasLower(pod: PodEvidence): boolean;
   /** Why the pod has to wait because of the leader's earlier deletions; undefined if it need not wait. */
   limit(pod: PodEvidence, eligible: Turn): Skipped | undefined;
 }
@@ -91,7 +92,7 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
   const { proven = false, ...recreation } = eligible;
   const { moves = false } = recreation;
   const lost = isOfLost(pod);
-  if ((lost && facts.isWaiting(pod.owner)) || facts.hasLower(pod)) return { reason: 'owner-turn' };
+  if (waitsForOthers(pod, facts)) return { reason: 'owner-turn' };
   if (!moves && !proven && !mayProbe(pod, facts)) return { reason: 'node-to-prove' };
   return facts.limit(pod, { moves, proven, lost }) ?? { pod, ...recreation };
 }
@@ -153,6 +154,33 @@ function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolea
 const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): boolean =>
   failedProfiles.every((profile) => facts.node(node, profile).state !== 'unproved');
 
+/**
+ * Whether the pod has to wait for another pod of its controller. A lost pod waits while one has no verdict. By default,
+ * a StatefulSet creates no pod while a pod with a lower ordinal is not ready, so its pods are recreated in this order.
+ */
+function waitsForOthers(pod: PodEvidence, { ownedBy, now }: RepairFacts): boolean {
+  const isLost = isOfLost(pod);
+  const isOrdered = pod.controller !== undefined && isOf(pod.controller, 'StatefulSet');
+  if (!isLost && !isOrdered) return false;
+  for (const other of ownedBy(pod.owner)) {
+    if (isLost && other.verdict === 'waiting') return true;
+    if (isOrdered && delaysOthers(other, now) && ordinalOf(other) < ordinalOf(pod)) return true;
+  }
+  return false;
+}
+
+/**
+ * Whether the pod is failed or unready, or will soon have a verdict. A pod that failed in warn mode runs, and one that
+ * gets no verdict must not delay the others forever: the StatefulSet may create its pods in parallel.
+ */
+function delaysOthers({ verdict, warned, unready, at }: PodEvidence, now: number): boolean {
+  const isNew = verdict === 'waiting' && at !== undefined && now - at < repairLimits.verdict;
+  return isNew || (verdict === 'failed' && !warned) || unready !== undefined;
+}
+
+/** The ordinal of a StatefulSet's pod, from the end of its name. */
+const ordinalOf = ({ name }: PodEvidence): number => Number(/-(\d{1,15})$/.exec(name)?.[1] ?? 0);
+
 /** How to recreate a controller's pods, by `group/kind`, or `v1/kind` for the core group. */
 const known: ReadonlyMap<string, Recreation['how']> = new Map([
   // also for the pods of OpenShift's DeploymentConfig, which creates ReplicationControllers
@@ -176,5 +204,5 @@ function howToRecreate(
   return how ?? (isOther ? 'delete' : undefined);
 }
 
-export const isOf = ({ apiVersion, kind }: Controller, of: 'DaemonSet' | 'StatefulSet'): boolean =>
+const isOf = ({ apiVersion, kind }: Controller, of: 'DaemonSet' | 'StatefulSet'): boolean =>
   apiVersion.startsWith('apps/') && kind === of;

@@ -68,8 +68,8 @@ const newOwner = new Owner('');
  */
 export class RepairMemory {
   /**
-   * The rate limits of the cluster, of each node, of each controller, and of each namespace with released pods. A
-   * bucket holds at most half of the tokens that it gets in a minute, rounded up.
+   * The rate limits of the cluster, of each node and of each controller. A bucket holds at most half of the tokens that
+   * it gets in a minute, rounded up.
    */
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #owners = new Map<string, Owner>();
@@ -110,17 +110,6 @@ export class RepairMemory {
     // other lost pods may recover while a lost pod's replacement has no verdict, or finds no node
     owner.attempts.set(uid, now + (pod.unready === undefined ? longest : longestPause));
     if (!owner.last?.passed) this.#stop.namespaces.add(namespace);
-  }
-
-  /**
-   * Whether one more released pod may be deleted; if so, takes a token of the pod's namespace. The limit is needed
-   * because any user can mark a pod as released.
-   */
-  mayFinish({ namespace }: PodEvidence, { perMinute }: Budgets, now: number): boolean {
-    const bucket = this.#bucket(`released/${namespace}`, perMinute);
-    const may = bucket.left(now) >= 1;
-    if (may) bucket.take(1);
-    return may;
   }
 
   take(pod: PodEvidence, budgets: Budgets): void {

@@ -10,7 +10,6 @@ import { decide, type Recreation, type Skipped, skipReasons } from './decide.ts'
 import { RepairMemory } from './memory.ts';
 import { type KnownCluster, networkOn, type OtherNodes, otherNodes } from './networks.ts';
 import { reporter } from './reporter.ts';
-import { statefulSets } from './stateful-sets.ts';
 
 export type RepairView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced'>;
 
@@ -23,7 +22,6 @@ export function repairer(
 ): Work {
   const { view, policy, leader, metrics } = options;
   const { evidence } = view;
-  const sets = statefulSets(evidence);
   let state: RepairState | undefined;
   let memory = new RepairMemory(evidence.hasPassed);
   let reports = reporter(client, options);
@@ -34,7 +32,6 @@ export function repairer(
   function stateNow(): RepairState {
     const { repair, proof } = policy();
     if (repair.mode === 'off') return 'off';
-    if (leader === undefined) return 'no-namespace';
     if (!leader.leads) return 'standby';
     // in warn mode, a pod whose proof failed runs anyway, so it is not deleted
     return proof.mode === 'warn' ? 'audit' : repair.mode;
@@ -52,11 +49,11 @@ export function repairer(
     return decide(pod, {
       owners: repair.owners,
       enforces: state === 'recreate',
+      now: known.now,
       node: (node, profile) => networkOn(node, profile, known, pod.owner),
       recreatesLost: (profiles) => policy().recreatesLost(profiles),
-      isWaiting: (owner) => [...evidence.ownedBy(owner)].some(({ verdict }) => verdict === 'waiting'),
+      ownedBy: (owner) => evidence.ownedBy(owner),
       elsewhere: others.isOpenTo,
-      hasLower: sets.hasLower,
       limit: (failed, turn) => memory.limit(failed, turn, repair, now),
     });
   }
@@ -97,7 +94,6 @@ export function repairer(
    */
   async function finish(pod: PodEvidence): Promise<Result> {
     if (state !== 'recreate' || pod.leaving) return undefined;
-    if (!memory.mayFinish(pod, policy().repair, performance.now())) return undefined;
     const { result, ...more } = await deletePod(client, { pod, how: 'delete' });
     if (result !== 'made') metrics.recreations.inc({ result });
     if ('error' in more) return failed(pod, more.error);
@@ -137,7 +133,6 @@ export function repairer(
         reports = reporter(client, options);
         done = new Set();
       }
-      sets.reset();
       const now = performance.now();
       metrics.outcomes.inc({ outcome: 'unknown' }, memory.sweep(now));
       for (const reason of skipReasons) metrics.skipped.set({ reason }, 0);

@@ -44,7 +44,6 @@ export function nominator(client: ApiClient, options: Options): Work {
 
   async function stateNow(signal: AbortSignal): Promise<SteerState> {
     if (policy().steer.mode === 'off') return 'off';
-    if (leader === undefined) return 'no-namespace';
     if (!leader.leads) return 'standby';
     isNewEnough ||= usesNominations(await client.request<ApiVersion>('GET', '/version', { signal }));
     return isNewEnough ? 'steering' : 'api-server-too-old';
@@ -116,7 +115,7 @@ export function nominator(client: ApiClient, options: Options): Work {
 
   /** @throws ClusterError if the nomination cannot be written */
   async function write(pod: RefusedPod, node: string, signal: AbortSignal): Promise<void> {
-    if (leader?.leads !== true) return;
+    if (!leader.leads) return;
     bucket.take(tokensOfNomination);
     const written = await nominate(client, { pod, node }, signal);
     signal.throwIfAborted();

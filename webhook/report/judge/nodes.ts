@@ -58,7 +58,7 @@ function rowOf(profile: Profile, node: string, facts: NetworkFacts, now: number)
   const { state, reason, daemonSet, pod } = status;
   if (state === 'unproved') return passed(notShown, { ...row, state: 'ready' });
   const isFailing = state === 'failing';
-  const since = textOf(isFailing ? status.observedAt : status.since);
+  const since = textOf(status.since);
   const what = daemonSet && !isFailing ? `DaemonSet ${nameOf(daemonSet)}: ${reason}` : reason;
   const hint = daemonSet && pod && !isFailing ? `kubectl -n ${daemonSet.namespace} describe pod ${pod}` : '';
   return failed('CNI_GATE_NODE_NOT_READY', what, hint, { ...row, state, since });

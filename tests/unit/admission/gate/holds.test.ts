@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Registry } from 'prom-client';
 import type { ApiPod } from '../../../../webhook/core/facts/api.ts';
-import { toAgentFacts } from '../../../../webhook/core/facts/node.ts';
 import { toPendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
 import { heldPods } from '../../../../webhook/lib/limits.ts';
 import { measureCluster } from '../../../../webhook/server/cluster-metrics.ts';
-import { apiAgent, now } from '../../core/networks/objects.ts';
+import { now } from '../../core/networks/objects.ts';
 import { Replica } from './replica.ts';
 
 const second = 1000;
@@ -97,27 +96,6 @@ suite('gate.maxHold counts from the first refusal', () => {
     assert.equal(await attempt(replica, 'web', now + minute), refused);
     assert.equal(await attempt(replica, 'web', now + 11 * minute), refused);
     assert.equal(await attempt(replica, 'web', now + 11 * minute + 1), released);
-  });
-
-  test('or from when the state of the node began, if that is later', async () => {
-    const written = now - 30 * minute;
-    const hold = async (replica: Replica, at: number) => {
-      replica.waits(apiPod('web', { written, waitsSince: written }), at, true);
-      return attempt(replica, 'web', at);
-    };
-    // the state of both nodes began an hour ago, before the refusal was written
-    assert.equal(await hold(replicaWith(), now), released);
-    const agentStarted = replicaWith();
-    const startedAt = now - 5 * minute;
-    agentStarted.readiness.setAgent({ ...toAgentFacts(apiAgent('n1')), startedAt });
-    assert.equal(await hold(agentStarted, now), refused);
-    const failed = replicaWith();
-    for (const owner of ['a', 'b']) failed.shows({ owner, verdict: 'failed', at: -5 * 60 });
-    assert.equal(await hold(failed, now), 'refused failing');
-    const lost = replicaWith();
-    lost.readiness.removeAgent('agent-n1-uid', now - 5 * minute);
-    assert.equal(await hold(lost, now), 'refused absent');
-    assert.equal(await attempt(lost, 'web', now + 6 * minute), released);
   });
 });
 

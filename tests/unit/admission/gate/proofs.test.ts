@@ -92,6 +92,7 @@ suite('a reservation', () => {
     let held = 0;
     for (let at = now; at < now + 60 * second; at += second) {
       await replica.says('n1', { uid: `waits-${(at - now) % 7}` }, {}, at);
+      replica.shows({ uid: `elsewhere-${at}`, node: 'n2', verdict: 'passed' }, at);
       if (!(await isFree(at))) held += 1;
     }
     assert.equal(held, 15);

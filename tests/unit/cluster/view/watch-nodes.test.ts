@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { clusterMetrics } from '../../../../webhook/cluster/metrics.ts';
-import { agentSources } from '../../../../webhook/cluster/view/sources.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
-import { toDaemonSetFacts } from '../../../../webhook/core/facts/node.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import type { Asked } from '../../../support/fake-api-server.ts';
 import { startHostileCluster } from '../../../support/hostile-cluster.ts';
@@ -195,8 +193,7 @@ suite('watchGate', () => {
       spec: {},
       status: { conditions },
     });
-    const since = (uid: string) =>
-      gate.holds.since({ uid, heldSince: undefined }, { state: 'broken', reason: '' }, Date.now());
+    const since = (uid: string) => gate.holds.since({ uid, heldSince: undefined }, Date.now());
     await watched(waiting);
     const before = Date.now();
     await tell(waiting, 'ADDED', pod('shown', '60', [{ type: 'PodScheduled', status: 'False', message }]));
@@ -227,11 +224,5 @@ suite('watchGate', () => {
     assert.deepEqual([state('agent'), gate.readiness.knows(named('agent'))], [undefined, false]);
     await tell('/api/v1/nodes', 'DELETED', gone(apiNode('n1', 'b1', 1)));
     assert.equal(state('agent'), undefined);
-  });
-
-  test('watches no pods by an empty selector, which would select the whole namespace', () => {
-    const facts = toDaemonSetFacts(apiDaemonSet('agent'));
-    const sources = (selector: string | undefined) => agentSources([{ facts, selector }], bringing('agent'));
-    assert.deepEqual([sources(undefined).size, sources('app=agent').size], [0, 1]);
   });
 });

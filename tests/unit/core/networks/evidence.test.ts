@@ -30,28 +30,16 @@ suite('evidence', () => {
     assert.deepEqual(told, [[[undefined, 'waiting']], [['waiting', 'passed']], [['passed', undefined]]]);
   });
 
-  test('a new profile is counted, a removed one is forgotten, and the others keep their records', () => {
-    const profiles = new Set(['mesh']);
+  test('a profile that does not exist has no records, and a removed one is forgotten', () => {
+    const profiles = new Set(['mesh', 'base']);
     const evidence = new Evidence((name) => profiles.has(name));
-    put(evidence, { uid: 'gone', verdict: 'passed' });
-    evidence.apply([{ type: 'gone', uid: 'gone' }], start);
-    put(evidence, { uid: 'a', verdict: 'passed', profiles: ['new'] });
-    put(evidence, { uid: 'waits', at: -60, profiles: ['new'] });
-    assert.deepEqual(
-      [evidence.of('mesh', 'n1')?.lastPass !== undefined, evidence.of('new', 'n1')],
-      [true, undefined],
-    );
-    profiles.add('new');
-    evidence.profilesChanged(start);
-    assert.deepEqual(
-      ['mesh', 'new'].map((name) => evidence.of(name, 'n1')?.lastPass !== undefined),
-      [true, true],
-    );
-    const [waiting] = evidence.of('new', 'n1')?.waiting.values() ?? [];
-    assert.equal(waiting?.since, start - 60_000, 'the pod has been waiting for a minute');
+    put(evidence, { uid: 'a', verdict: 'passed', profiles: ['mesh', 'base', 'gone'] });
     profiles.delete('mesh');
-    evidence.profilesChanged(start);
-    assert.equal(evidence.of('mesh', 'n1'), undefined);
+    evidence.profilesChanged();
+    assert.deepEqual(
+      ['mesh', 'base', 'gone'].map((name) => evidence.of(name, 'n1') !== undefined),
+      [false, true, false],
+    );
   });
 
   test('of the passes that a list shows, the latest counts', () => {

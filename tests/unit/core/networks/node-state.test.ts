@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ownerKey } from '../../../../webhook/core/facts/pod-evidence.ts';
 import type { AskingPod } from '../../../../webhook/core/networks/proof-status.ts';
-import { Scene, seconds, start } from './support.ts';
+import { evidenceWith, Scene, seconds, start } from './support.ts';
 
 const ready = { mode: 'ready' } as const;
 
@@ -38,6 +38,9 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(24, web), 'failing, holds');
     assert.equal(scene.says(100, web), 'failing, lets');
     assert.equal(scene.says(24, { ...ready, pod: { key: 'x', owner: 'db' } }), 'proved, lets');
+    scene.agentStarts(25);
+    assert.equal(scene.says(26, web), 'proved, lets', "the DaemonSet's pod is new");
+    scene.agentStarts(-1);
     scene.runs(30, 'c', 'passed', { owner: 'db' });
     assert.equal(scene.says(34, web), 'proved, lets');
   });
@@ -59,6 +62,8 @@ suite('a node on which proofs fail', () => {
     assert.match(scene.says(4, ready), /^failing/);
     scene.agentStarts(5);
     assert.equal(scene.says(6, ready), 'proved, lets');
+    for (const owner of ['web', 'db']) scene.runs(20, `${owner}-2`, 'failed', { owner });
+    assert.match(scene.says(24, ready), /^failing/);
   });
 
   test('a failure that began before the last success does not count', () => {
@@ -156,6 +161,12 @@ suite('sandboxes that are not created', () => {
     assert.match(scene.says(71, ready), /^failing/);
   });
 
+  test('count after a restart, if the last pass was earlier', () => {
+    const waiting = ['web', 'db'].map((owner) => ({ owner, at: -100, hasSandbox: false }));
+    const scene = new Scene(evidenceWith([{ owner: 'good', verdict: 'passed', at: -200 }, ...waiting]));
+    assert.match(scene.says(0, ready), /^failing/);
+  });
+
   test("count at the earliest from the start of the DaemonSet's pod", () => {
     const scene = new Scene();
     waits(scene, 'web', 0);
@@ -229,6 +240,14 @@ suite('a node without a proof', () => {
     assert.deepEqual(opens(33), [2, 2], 'the other owner failed, and this one has waited for its pause');
   });
 
+  test('an owner with a pod that runs on the same node does not wait for a minute', () => {
+    const scene = new Scene();
+    scene.runs(0, 'before', 'passed', { owner: 'web' });
+    scene.agentStarts(5);
+    scene.runs(10, 'here', 'failed', { owner: 'web', takes: 10 });
+    assert.equal(opensTo(scene, 20, { key: 'k', owner: 'web' }), 4);
+  });
+
   test('an owner whose pod on another node has lost its network does not wait for a minute', () => {
     const scene = new Scene();
     scene.runs(0, 'there', 'passed', { owner: 'web', node: 'n2' });
@@ -255,29 +274,6 @@ suite('a node without a proof', () => {
     assert.equal(opensTo(scene, 40, { owner: 'web' }), 4);
     assert.equal(opensTo(scene, 40, { key: 'k', owner: 'fresh' }), 12);
     assert.equal(opensTo(scene, 40, { owner: 'broken' }), 12);
-  });
-
-  test('if failed pods of an owner are deleted repeatedly, the owner tries once, then others do', () => {
-    const scene = new Scene();
-    const other = { pod: { key: 'other', owner: 'other' } };
-    for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
-    scene.shows(11, { uid: 'web-1', owner: 'web', verdict: 'failed' });
-    assert.equal(scene.says(12, other), 'failing, lets', 'the failed pods are still there');
-    // its controller replaces a pod as soon as the pod is being deleted
-    scene.shows(12, { uid: 'web-1', owner: 'web', verdict: 'failed', leaving: true });
-    assert.equal(scene.says(12.5, other), 'failing, holds', 'the node is reserved for the new pod of web');
-    assert.equal(scene.says(12.5, { pod: { key: 'web-2', owner: 'web' } }), 'failing, lets');
-    scene.runs(13, 'web-2', 'failed', { owner: 'web', takes: 10 });
-    scene.goes(27, 'web-2');
-    assert.equal(scene.says(27, { pod: { key: 'web-3', owner: 'web' } }), 'failing, holds');
-    assert.equal(scene.says(27, other), 'failing, lets');
-  });
-
-  test('a deleted failed pod without a controller reserves nothing: nobody replaces it', () => {
-    const scene = new Scene();
-    scene.runs(0, 'bare', 'failed', { owner: '' });
-    scene.goes(10, 'bare');
-    assert.equal(scene.says(11), 'unproved, lets');
   });
 
   test('a boot requires a new proof, also for a network without a DaemonSet', () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { Registry } from 'prom-client';
 import { decidePlacement } from '../../../../webhook/admission/gate.ts';
 import { decodePlacement } from '../../../../webhook/admission/placement.ts';
 import { daemonSetSources } from '../../../../webhook/cluster/view/sources.ts';
@@ -8,10 +7,8 @@ import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/core/facts/n
 import { Holds } from '../../../../webhook/core/networks/holds.ts';
 import type { Readiness } from '../../../../webhook/core/networks/readiness.ts';
 import { networkOn } from '../../../../webhook/leader/repair/networks.ts';
-import { measureCluster } from '../../../../webhook/server/cluster-metrics.ts';
 import { policyOf, refusal } from '../../../support/configurations.ts';
 import { binding, clusterWith, pending } from '../../admission/gate/support.ts';
-import { configured, daemonSet, found, rowsIn } from '../../report/objects.ts';
 import { apiAgent, apiDaemonSet, now } from './objects.ts';
 import { evidenceWith, start } from './support.ts';
 
@@ -88,37 +85,6 @@ suite('a DaemonSet that may be in several namespaces', () => {
     };
     assert.deepEqual(on(30, 1), ['try', undefined]);
     assert.deepEqual(on(90, 60), ['open', start + 90_000]);
-  });
-
-  test('check: missing only if no namespace has it', () => {
-    const of = (...namespaces: string[]) =>
-      rowsIn('daemonsets', {
-        configuration: configured({ profiles }),
-        daemonSets: found(namespaces.map((namespace) => daemonSet(namespace, 'agent'))),
-      })[0];
-    assert.equal(of('net')?.result, 'passed');
-    assert.match(of()?.what ?? '', /^DaemonSet system\/agent or net\/agent does not exist/);
-  });
-
-  test('status and metrics know those that exist', async () => {
-    const rows = (places: Record<string, boolean>) =>
-      rowsIn('nodes', { configuration: configured({ profiles }), readiness: found(clusterOf(places)) })
-        .slice(1)
-        .map(({ state, what }) => [state, /DaemonSet \S+:/.exec(what)?.[0]]);
-    assert.deepEqual(rows({ net: true }), [['ready', undefined]]);
-    assert.deepEqual(rows({ net: true, system: false }), [['broken', 'DaemonSet system/agent:']]);
-    assert.deepEqual(rows({}), []);
-
-    const registry = new Registry();
-    measureCluster(registry, () => policy, {
-      readiness: clusterOf({ net: false }),
-      evidence: evidenceWith([]),
-      pending: () => [],
-      unsynced: () => undefined,
-    });
-    const metrics = await registry.metrics();
-    assert.match(metrics, /daemonset="net\/agent",state="broken"\} 1/);
-    assert.doesNotMatch(metrics, /system\/agent/);
   });
 
   test('a wrong list of namespaces is refused', () => {

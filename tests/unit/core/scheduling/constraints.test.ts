@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { NodeSelectorTerm, Taint } from '../../../../webhook/core/facts/api.ts';
-import { matchesNode, selectorText } from '../../../../webhook/core/scheduling/constraints.ts';
+import { matchesNode } from '../../../../webhook/core/scheduling/constraints.ts';
 import { wantsDaemonPod } from '../../../../webhook/core/scheduling/daemon.ts';
 import { requiring } from '../../../support/affinity.ts';
 
@@ -54,24 +54,6 @@ suite('which nodes a pod selects', () => {
     test(what, () => assert.equal(matchesNode(constraints, node), wanted));
 });
 
-test('a selector is written in the form of a query', () => {
-  const matchExpressions = [
-    { key: 'tier', operator: 'In', values: ['a', 'b'] },
-    { key: 'zone', operator: 'NotIn', values: ['c'] },
-    { key: 'node', operator: 'Exists' },
-    { key: 'old', operator: 'DoesNotExist' },
-  ];
-  assert.equal(
-    selectorText({ matchLabels: { app: 'agent' }, matchExpressions }),
-    'app=agent,tier in (a,b),zone notin (c),node,!old',
-  );
-});
-
-test('an empty selector has no query, which would select every pod', () => {
-  assert.equal(selectorText({}), undefined);
-  assert.equal(selectorText({ matchLabels: {}, matchExpressions: [] }), undefined);
-});
-
 const tainted = (...taints: Taint[]) => ({ name: 'n1', labels: {}, taints });
 const taint = (key: string, effect: string, value?: string): Taint => ({
   key,
@@ -108,10 +90,5 @@ suite('whether a DaemonSet selects a node', () => {
     const onlySchedule = { key: 'spot', operator: 'Exists', effect: 'NoSchedule' };
     assert.equal(tolerates({ key: 'gpu', operator: 'Exists' }, onlySchedule), false);
     assert.equal(wantsDaemonPod({}, tainted(taint('slow', 'PreferNoSchedule'))), true);
-  });
-
-  test('a template that names its node selects only that node', () => {
-    assert.equal(wantsDaemonPod({ nodeName: 'n1' }, tainted()), true);
-    assert.equal(wantsDaemonPod({ nodeName: 'n2' }, tainted()), false);
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type NodeFacts, toNodeFacts } from '../../../../webhook/core/facts/node.ts';
+import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
 import { evidencePick } from '../../../../webhook/core/facts/to-pod-evidence.ts';
 import { decide } from '../../../../webhook/leader/repair/decide.ts';
 import { networkOn, type OtherNodes, otherNodes } from '../../../../webhook/leader/repair/networks.ts';
@@ -43,8 +44,9 @@ suite('which pods', () => {
     const lost = lostPod({ name: 'a' });
     assert.equal(wordFor(lost, factsWith()), 'recreate');
     assert.equal(wordFor(lost, { ...factsWith(), recreatesLost: () => false }), 'unready');
-    assert.equal(wordFor(lost, { ...factsWith(), isWaiting: () => true }), 'owner-turn');
-    const failed = { ...factsWith(), recreatesLost: () => false, isWaiting: () => true };
+    const ownedBy = () => [failedPod({ name: 'b', verdict: 'waiting' })];
+    assert.equal(wordFor(lost, { ...factsWith(), ownedBy }), 'owner-turn');
+    const failed = { ...factsWith(), recreatesLost: () => false, ownedBy };
     assert.equal(wordFor(failedPod({ name: 'a' }), failed), 'recreate');
     assert.equal(wordFor(lostPod({ name: 'a', controller: undefined }), factsWith()), 'no-controller');
   });
@@ -92,6 +94,30 @@ suite('which pods', () => {
       const facts = { ...factsWith(), owners: repair.owners };
       assert.equal(wordFor(failedPod({ name: 'a', controller }), facts), expected);
     });
+  }
+});
+
+suite('a failed pod of a StatefulSet waits for one with a lower ordinal', () => {
+  const podOf = (ordinal: number, more: Partial<PodEvidence> = {}, kind = 'StatefulSet') =>
+    failedPod({ name: `db-${ordinal}`, controller: controllerOf('db', kind), ...more });
+  const waiting = (seconds: number) => ({ verdict: 'waiting', at: start - seconds * second }) as const;
+  const unready = { run: 1, at: start, shownBy: '7', patience: 10_000 };
+  for (const [what, other, expected, kind] of [
+    ['that failed', podOf(2), 'owner-turn'],
+    ['not for a higher one', podOf(11), 'recreate'],
+    ['that is not ready', podOf(0, { verdict: 'passed', unready }), 'owner-turn'],
+    ['not if it passed', podOf(0, { verdict: 'passed' }), 'recreate'],
+    ['that will soon have a verdict', podOf(0, waiting(59)), 'owner-turn'],
+    ['not for longer than a minute', podOf(0, waiting(60)), 'recreate'],
+    ['not if it runs in warn mode', podOf(0, { warned: true }), 'recreate'],
+    ['not in a ReplicaSet', podOf(2), 'recreate', 'ReplicaSet'],
+  ] as const) {
+    test(what, () =>
+      assert.equal(
+        wordFor(podOf(10, {}, kind), { ...factsWith(), now: start, ownedBy: () => [other] }),
+        expected,
+      ),
+    );
   }
 });
 

@@ -110,19 +110,6 @@ suite('the pods of a controller', () => {
     }
   });
 
-  test('a lost pod waits for the replacement of a failed one', () => {
-    const leader = new Leader(...web(1), lostPod({ name: 'z' }));
-    assert.equal(leader.look(), 'web-0');
-    assert.equal(leader.look(), 'owner-turn');
-  });
-
-  test('a lost pod whose deletion was refused keeps no other pod waiting', () => {
-    const leader = new Leader(lostPod({ name: 'a' }));
-    leader.memory.begin(lostPod({ name: 'b' }), leader.budgets, leader.now);
-    leader.memory.cancel(lostPod({ name: 'b' }));
-    assert.equal(leader.look(), 'a');
-  });
-
   test('five minutes after a success, one is tried again', () => {
     for (const [since, deleted] of [
       [5 * minute - 1, 'late-0 late-1'],

@@ -61,8 +61,8 @@ export const factsWith = (
   enforces: true,
   node: () => ({ ...openNode, ...given }),
   recreatesLost: () => true,
-  isWaiting: () => false,
+  now: start,
+  ownedBy: () => [],
   elsewhere: () => elsewhere,
-  hasLower: () => false,
   limit: () => limit,
 });

@@ -49,20 +49,32 @@ suite('the comparison with 10,000 nodes', () => {
 
 const { signal } = new AbortController();
 
-test('a node that is full for one pod is not asked about the next pod', async () => {
-  let asked = 0;
-  const place = nodeSearch({
-    readiness: { nodes: () => [node('n2')], node: () => undefined },
+const searchOn = (nodes: string[], reserve: () => Promise<boolean>) =>
+  nodeSearch({
+    readiness: { nodes: () => nodes.map((name) => node(name)), node: () => undefined },
     gate: () => ({ kind: 'ready' }),
     pods: { nominatedFor: () => [] },
-    reserve: async () => {
-      asked += 1;
-      return false;
-    },
+    reserve,
     bucket: new TokenBucket(1, 1),
+  });
+
+test('a node that is full for one pod is not asked about the next pod', async () => {
+  let asked = 0;
+  const place = searchOn(['n2'], async () => {
+    asked += 1;
+    return false;
   });
   for (const name of ['a', 'b']) assert.ok(Object.hasOwn(Object(await place(waiting(name), signal)), 'why'));
   assert.equal(asked, 1);
+});
+
+test('the pods of one search are spread over the nodes', async () => {
+  const place = searchOn(['n2', 'n3', 'n4'], async () => true);
+  const nodes: unknown[] = [];
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) nodes.push(await place(waiting(name), signal));
+  const expected = ['n2', 'n3', 'n4'].map((name) => [{ node: name }, 2]);
+  const counts = Map.groupBy(nodes, (found) => JSON.stringify(found));
+  assert.deepEqual([...counts].map(([text, some]) => [JSON.parse(text), some.length]).toSorted(), expected);
 });
 
 const pod = (uid: string, annotations: object = {}) => ({

@@ -22,7 +22,7 @@ const profiles = [{ name: 'mesh', daemonSets, proof: { checks: [{ address: {} }]
 interface Scene {
   pods: PendingPod[];
   steer?: Configuration['steer'];
-  leader?: Leadership | undefined;
+  leader?: Leadership;
   version?: { major: string; minor: string; gitVersion: string };
   /** By default, n1 is not ready and n2 is ready. */
   readiness?: Readiness;
@@ -47,8 +47,7 @@ async function steering(t: TestContext, scene: Scene) {
   };
   const gate = { evidence: scene.evidence ? 'proof' : 'ready' } as const;
   const policy = () => policyOf({ profiles, gate, steer: scene.steer ?? { mode: 'nominate' } });
-  const leader = 'leader' in scene ? scene.leader : switchedLead().leader;
-  const { answer = () => false } = scene;
+  const { answer = () => false, leader = switchedLead().leader } = scene;
   const more = await running(t, runSteering, { view, policy, leader }, (asked, response) =>
     asked.path === '/version' ? json(response, 200, version) : answer(asked, response),
   );
@@ -112,7 +111,6 @@ suite('steering', () => {
   const idle: [state: string, scene: Partial<Scene>][] = [
     ['off', { steer: { mode: 'off' } }],
     ['standby', { leader: switchedLead(false).leader }],
-    ['no-namespace', { leader: undefined }],
   ];
   for (const [expected, scene] of idle) {
     test(`sends no request in state ${expected}`, async (t) => {
@@ -211,18 +209,6 @@ suite('several pods', () => {
       waiting(`web-${index}`, { requests: {}, heldSince: Date.now(), ...more }),
     );
 
-  test('are spread over the nodes', async (t) => {
-    const readiness = clusterWith({ n1: { ready: false }, n2: {}, n3: {}, n4: {} });
-    const { nominated } = await steering(t, { pods: crowd(6), readiness });
-    await until(() => nominated().length === 6);
-    assert.deepEqual(
-      nominated()
-        .map(([, node]) => node)
-        .toSorted(),
-      ['n2', 'n2', 'n3', 'n3', 'n4', 'n4'],
-    );
-  });
-
   test('get no more nominations than fit the node, including running and nominated pods', async (t) => {
     const readiness = clusterWith({ n1: { ready: false }, n2: {} });
     for (const node of readiness.nodes()) node.allocatable = { cpu: 1000 };
@@ -238,17 +224,6 @@ suite('several pods', () => {
     await until(() => events.some(({ reason }) => reason === 'NotNominated'));
     assert.equal(nominated().length, 2);
     assert.equal(api.asked.filter(({ path }) => path === '/api/v1/pods').length, 1, 'one request for all');
-  });
-
-  test('that only the scheduler can judge: one is tried first', async (t) => {
-    const pods = crowd(3, { unverifiable: true });
-    const { nominated, changed } = await steering(t, { pods });
-    await until(() => nominated().length > 0);
-    await sleep(aWhile);
-    assert.equal(nominated().length, 1);
-    const [bound] = pods.splice(0, 1);
-    if (bound !== undefined) changed(bound);
-    await until(() => nominated().length === 3);
   });
 });
 
