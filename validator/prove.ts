@@ -22,12 +22,12 @@ const lateRule = 5000;
 /**
  * Runs all steps in parallel: see {@link untilAllPass}. The kubelet's connection is accepted only after all other steps
  * have passed, because the kubelet then starts the next container. Until then, the other steps are repeated.
- * @param report called when a step ends, and without a result when a step that had passed has to be retried
+ * @param report called when a step ends, and again if a repeat of it fails or has another note
  */
 export async function prove(
   steps: Step[],
   pod: Pod,
-  report: (step: Step, result: Result | undefined) => void,
+  report: (step: Step, result: Result) => void,
 ): Promise<Map<Step, Result>> {
   const witnessed = steps.filter((step) => witnessOf(step) !== undefined);
   const others = steps.filter((step) => !witnessed.includes(step));
@@ -53,7 +53,7 @@ export async function prove(
       break;
     }
     results = await proveTogether(others, pod, (step, result) => {
-      if (result?.finding.passed === false) report(step, result);
+      if (!result.finding.passed) report(step, result);
     });
   }
   return results;
@@ -77,12 +77,10 @@ const allPass = (results: Map<Step, Result>): boolean =>
 async function proveTogether(
   steps: Step[],
   pod: Pod,
-  report: (step: Step, result: Result | undefined) => void,
+  report: (step: Step, result: Result) => void,
 ): Promise<Map<Step, Result>> {
   const checks = steps.map((step) => ({ step, attempt: attemptAt(step, pod), timeout: step.timeout }));
-  const ended = await untilAllPass(checks, ({ step }, finding) =>
-    report(step, finding && resultOf(step, pod, finding)),
-  );
+  const ended = await untilAllPass(checks, ({ step }, finding) => report(step, resultOf(step, pod, finding)));
   return new Map(ended.map(({ check: { step }, finding }) => [step, resultOf(step, pod, finding)]));
 }
 

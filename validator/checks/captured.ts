@@ -1,5 +1,5 @@
 import { type Finding, failed, passed } from '../finding.ts';
-import { now } from '../host/loop.ts';
+import { close, now } from '../host/loop.ts';
 import { dial } from '../host/tcp.ts';
 import type { Pod } from '../pod.ts';
 import { type Family, formatAddress } from '../shared/addresses.ts';
@@ -16,7 +16,7 @@ import {
   type TcpSocket,
   tcpState,
 } from '../sockets.ts';
-import { askOutside } from '../spare-targets.ts';
+import { askOutside } from '../targets.ts';
 import { ownAddresses } from './probe.ts';
 
 const attempt = 500;
@@ -69,14 +69,14 @@ export async function connectTo(
   if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
   if (dialled.as === 'refused') return failed('not-captured', `${at} refused (${dialled.code})`);
   if (dialled.as === 'silent') return failed('not-captured', `no answer from ${at}`);
-  const { source, port: own } = dialled.socket;
+  const { socket, source, port: own } = dialled;
   // reads the sockets immediately, because the other end may close the connection
   const isExpected = surelyEndsAt(outbound, target.host, source, own);
   const sockets = isExpected ? [] : readSocketsAt(own);
   const port = isExpected
     ? outbound
     : (endedAt(source, own, sockets) ?? endedAt(ownAddresses(), own, sockets));
-  dialled.socket.close();
+  close(socket);
   const seen = `a connection to ${at} end at port ${port} in the pod`;
   if (port === outbound) return passed(seen);
   if (port !== undefined) return failed('not-captured', seen);

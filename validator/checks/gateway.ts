@@ -36,9 +36,6 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
   );
 }
 
-/** How long, in milliseconds, routes may be missing after an address has appeared: plugins write routes later. */
-const settling = 1000;
-
 /** The usual and the shortest time of an attempt, in milliseconds. The kernel retries a neighbour once a second. */
 const round = { usual: 1000, least: 300 };
 
@@ -55,12 +52,10 @@ const enough = 3;
  */
 export function attemptGateway({ required }: GatewayCheck, family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
-  let missing: { at: number; finding: Finding } | undefined;
   const withoutGateway = (reported: Finding): Finding => {
     // if the environment has no addresses, the family comes from an interface that was there at the start
     const finding = wanted.length === 0 ? passed('it') : judgeAddresses(wanted, readDevices());
-    if (!finding.passed) missing = { at: now(), finding };
-    return missing !== undefined && now() - missing.at < settling ? missing.finding : reported;
+    return finding.passed ? reported : finding;
   };
   return async (deadline) => {
     const route = defaultRoute(family);

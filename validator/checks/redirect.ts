@@ -1,33 +1,31 @@
 import { type Failed, type Finding, failed } from '../finding.ts';
-import { native } from '../host/native.ts';
 import { listen } from '../host/tcp.ts';
-import { type Pod, readDevices } from '../pod.ts';
+import type { Pod } from '../pod.ts';
 import type { Family } from '../shared/addresses.ts';
 import type { RedirectCheck } from '../shared/contract.ts';
 import { targetsOf } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
 import { loopback, readListeners } from '../sockets.ts';
-import { type Ask, askAll, askOutside } from '../spare-targets.ts';
+import { type Ask, askAll, askOutside } from '../targets.ts';
 import { acceptsNothing, connectTo, limitOf, listenersOn } from './captured.ts';
 import { probe } from './probe.ts';
 
 /**
- * Listens on the proxy's port, connects to an address where nothing answers, and expects its own token, like linkerd's
- * validator and `istio-iptables --run-validation`. Unlike those, it distinguishes causes, and retries.
+ * Listens on the proxy's port, and connects to an address where nothing answers, like linkerd's validator and
+ * `istio-iptables --run-validation`. The connection must come back. Unlike those, it distinguishes causes, and retries.
  */
 export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
     const wrong = wrongUser(check, pod.userId, pod.groupId);
     if (wrong) return wrong;
-    const token = native.random(32);
     // an inbound check listens only on `lo`, where its connection stays: the kubelet's is for the check `witness`
     const from = check.direction === 'inbound' ? loopback[family] : undefined;
-    const listener = listen(check.listen, family, token, from);
+    const listener = listen(check.listen, family, from);
     if (typeof listener === 'string') return cannotListen(check.listen, family, listener);
     const { accepted } = listener;
     const limit = limitOf(deadline);
     try {
-      return await askByRule(check, family, pod, (target) => probe(target, { token, accepted, limit, from }));
+      return await askByRule(check, family, pod, (target) => probe(target, { accepted, limit, from }));
     } finally {
       listener.close();
     }
@@ -51,17 +49,16 @@ export function attemptProxied(check: RedirectCheck, family: Family, pod: Pod): 
       return failed('no-listener', `no listener on ${check.listen} in the pod (${family})`);
     if (acceptsNothing(listeners))
       return failed('no-listener', `connections to port ${check.listen} that nothing accepts`);
-    return finding.reason === 'not-captured' ? withHint({ ...finding, reason: 'not-redirected' }) : finding;
+    return finding.reason === 'not-captured' ? { ...finding, reason: 'not-redirected' } : finding;
   };
 }
 
 async function askByRule(check: RedirectCheck, family: Family, pod: Pod, ask: Ask): Promise<Finding> {
-  if (check.direction === 'outbound')
-    return withHint(await askOutside(check.connect, family, pod.apiServer, ask));
+  if (check.direction === 'outbound') return askOutside(check.connect, family, pod.apiServer, ask);
   const finding = await askAll(targetsOf(check.connect, family), ask);
   // inbound targets are addresses on `lo` that the mesh adds, so without a route, the mesh's rules are missing
   const isUnrouted = !finding.passed && finding.reason === 'no-route';
-  return withHint(isUnrouted ? { ...finding, reason: 'not-redirected' } : finding);
+  return isUnrouted ? { ...finding, reason: 'not-redirected' } : finding;
 }
 
 /** Returns a failure if the rule does not apply to this user or group, so that the check would show nothing. */
@@ -84,11 +81,4 @@ const wrong = (seen: string): Failed => ({
 export function cannotListen(port: number, family: Family, code: string): Failed {
   if (code === 'EADDRINUSE') return failed('port-taken', `port ${port} taken by another program (${family})`);
   return failed('cannot-listen', `${code} on listening on port ${port} (${family})`);
-}
-
-/** Adds a hint if the interface `lo` is down, because correct rules have no effect then. */
-function withHint(finding: Finding): Finding {
-  if (finding.passed || finding.reason !== 'not-redirected') return finding;
-  const up = readDevices().some(({ name, up }) => name === 'lo' && up);
-  return up ? finding : { ...finding, seen: `${finding.seen}, and the interface lo is down` };
 }

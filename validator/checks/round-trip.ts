@@ -97,7 +97,7 @@ function destinationsOf(family: Family, pod: Pod): Destination[] {
   const hosts = [
     ...pod.nodeAddresses.filter((address) => address.family === family).map(formatAddress),
     ...(gateway?.family === family ? [hostOf(gateway, device)] : []),
-    ...(isSame(route, routeTo(outside[family], family)) ? [outside[family]] : []),
+    ...(isSame(route, routeTo(outside[family])) ? [outside[family]] : []),
   ];
   return [...new Set(hosts)].map((host) => ({
     host,

@@ -125,20 +125,6 @@ const secondDefault = (metric: number): Step =>
       ]),
     )(sandbox),
   );
-/** The only default route is in a table that the kernel uses for packets from the pod's address. */
-const defaultInTable: Step = async (sandbox) => {
-  await removeDefaults(sandbox);
-  for (const family of sandbox.familyList) {
-    const to = `default via ${standInGateway[family]} dev eth0 onlink table 100`;
-    await sandbox.exec('pod', 'ip', [family === 'ipv4' ? '-4' : '-6', ...`route add ${to}`.split(' ')]);
-    const rule = `rule add from ${podAddress[family]} lookup 100`;
-    await sandbox.exec('pod', 'ip', [family === 'ipv4' ? '-4' : '-6', ...rule.split(' ')]);
-  }
-};
-const sourceOfDefault = pod(
-  'route add local 10.77.0.9 dev lo table local',
-  `route replace default via ${gatewayAddress.ipv4} dev eth0 src 10.77.0.9`,
-);
 /** The default route leads to an unused address. Routes for the validator's outside addresses lead to the node. */
 const deadDefault: Step = pod(
   `route add 192.0.2.0/24 via ${gatewayAddress.ipv4} dev eth0`,
@@ -195,13 +181,8 @@ const lost = { ...broken, address: 'address-missing', gateway: 'address-missing'
 const silent = { ...broken, gateway: 'gateway-silent' } as const;
 const noDefault = { ...broken, gateway: 'no-default-route' } as const;
 const correct = { works: true, roundTrip: passed } as const;
-/** The node reaches the pod. Only the check `gateway` finds that the pod's default route is missing. */
-const noDefaultHere = { ...correct, gateway: 'no-default-route', connects: false } as const;
-
 export interface State {
   what: string;
-  /** States of real networks that this state stands for, as measured. */
-  real?: string;
   shape: Partial<Shape>;
   step: Step;
   /** The truth: whether a connection from the node to the pod works. */
@@ -236,7 +217,7 @@ export const states: State[] = [
     'the node forwards nothing',
     cilium,
     all(forwarding, setting('ipv4/ip_forward', 0), setting('ipv6/conf/all/forwarding', 0)),
-    { real: 'Cilium: masquerading without programs on the pods', ...correct },
+    correct,
   ),
   state(
     'the node drops what is for itself, and forwards',
@@ -263,30 +244,6 @@ export const states: State[] = [
       `route replace default via ${gatewayAddress.ipv4} dev eth0 src 10.77.0.9`,
     ),
     correct,
-  ),
-  state(
-    "the default route is in a table for the pod's address, IPv4",
-    awsIPv4,
-    defaultInTable,
-    noDefaultHere,
-  ),
-  // with IPv6, the kernel chooses the address before the route (`ip6_dst_lookup_tail` of net/ipv6/ip6_output.c)
-  state("the default route is in a table for the pod's address, IPv6", awsIPv6, defaultInTable, {
-    ...correct,
-    connects: true,
-  }),
-  // only IPv4, because the kernel removes such a source address from IPv6 routes
-  state(
-    'the default route has a source address that no interface has, IPv4',
-    ciliumIPv4,
-    all(sourceOfDefault, pod('route del local 10.77.0.9 dev lo table local')),
-    noDefaultHere,
-  ),
-  state(
-    'the default route has a source address that only a local route has, IPv4',
-    ciliumIPv4,
-    sourceOfDefault,
-    noDefaultHere,
   ),
   state(
     'a blackhole route for the addresses of documentation',
@@ -337,10 +294,7 @@ export const states: State[] = [
     ),
     { works: true, roundTrip: 'node-silent' },
   ),
-  state('answers end at a device, IPv4', ciliumIPv4, deadHost(gatewayAddress.ipv4, answersToHost), {
-    real: 'Cilium: no program on cilium_host, or none at all',
-    ...broken,
-  }),
+  state('answers end at a device, IPv4', ciliumIPv4, deadHost(gatewayAddress.ipv4, answersToHost), broken),
   state(
     'the same with the gateway 169.254.23.0',
     ciliumIPv4,
@@ -349,7 +303,7 @@ export const states: State[] = [
       removeDefaults,
       pod(`route add ${delegatedGateway} dev eth0`, `route add default via ${delegatedGateway} dev eth0`),
     ),
-    { real: 'Cilium: with delegated IPAM', ...broken },
+    broken,
   ),
   state(
     'no program at all, and arp_ignore is 1, IPv4',
@@ -363,24 +317,15 @@ export const states: State[] = [
     deadHost(gatewayAddress.ipv6, `route replace ${podAddress.ipv6} dev cilium_host`),
     silent,
   ),
-  state('neighbours are answered, and IP is dropped', cilium, dropIP, {
-    real: 'Cilium: the pod is missing in the endpoint map',
-    ...broken,
-  }),
+  state('neighbours are answered, and IP is dropped', cilium, dropIP, broken),
   state(
     'every ARP request is answered, and IP is dropped',
     awsIPv4,
     all(forwarding, setting('ipv4/conf/pod0/proxy_arp', 1), pod('neigh flush all nud permanent'), dropIP),
     broken,
   ),
-  state('no route back, gateway answers', cilium, noRouteBack, {
-    real: 'Cilium: a delegated range without a route on the node',
-    ...broken,
-  }),
-  state('no route back, permanent neighbour', aws, noRouteBack, {
-    real: 'AWS: the node lost its route to the pod',
-    ...broken,
-  }),
+  state('no route back, gateway answers', cilium, noRouteBack, broken),
+  state('no route back, permanent neighbour', aws, noRouteBack, broken),
   state(
     "no route back, another interface is in the node's network, IPv4 (Multus)",
     awsIPv4,
@@ -397,17 +342,14 @@ export const states: State[] = [
     all(noRouteBack, (sandbox) => sandbox.exec('node', 'nft', ['-f', '-'], rejecting).then(() => {})),
     broken,
   ),
-  state('a wrong permanent neighbour', aws, wrongMac, { real: 'AWS: a wrong MAC address', ...broken }),
-  state('the older of two pods with one address', aws, newerDuplicate, {
-    real: 'AWS: also after ipamd restarted',
-    ...broken,
-  }),
-  state('no default route', { ...aws, defaultRoute: false }, nothing, { ...noDefault, real: 'AWS' }),
+  state('a wrong permanent neighbour', aws, wrongMac, broken),
+  state('the older of two pods with one address', aws, newerDuplicate, broken),
+  state('no default route', { ...aws, defaultRoute: false }, nothing, noDefault),
   state(
     'neither default nor link route',
     { ...aws, defaultRoute: false },
     pod(`route del ${standInGateway.ipv4}`),
-    { ...noDefault, real: 'AWS' },
+    noDefault,
   ),
   ...['blackhole', 'unreachable', 'prohibit'].map(
     (type): State => ({

@@ -13,7 +13,7 @@ export function redirectResult(finding: Finding): Result {
   };
 }
 
-export const good = redirectResult(passed('its own token come back from 192.0.2.2:1404'));
+export const good = redirectResult(passed('a connection to 192.0.2.2:1404 come back'));
 export const bad = (reason: Reason): Result =>
   redirectResult(failed(reason, 'no answer from 192.0.2.2:1404'));
 

