@@ -1,4 +1,4 @@
-import { attemptCaptured, attemptCapturedLater } from './checks/captured.ts';
+import { attemptCaptured } from './checks/captured.ts';
 import { attemptAddress, attemptGateway } from './checks/gateway.ts';
 import { attemptInterfaces } from './checks/interfaces.ts';
 import { attemptPolicy } from './checks/policy.ts';
@@ -93,8 +93,7 @@ export function attemptAt(step: Step, pod: Pod): Attempt {
   if ('policy' in check) return attemptPolicy(check.policy, pod);
   if (family === undefined) throw new Error(`${step.name} without an address family`);
   if ('redirect' in check) return (isLater ? attemptProxied : attemptRedirect)(check.redirect, family, pod);
-  if ('captured' in check)
-    return (isLater ? attemptCapturedLater : attemptCaptured)(check.captured, family, pod);
+  if ('captured' in check) return attemptCaptured(check.captured, family, pod);
   if ('address' in check) return attemptAddress(family, pod);
   if ('gateway' in check) return attemptGateway(check.gateway, family, pod);
   if ('roundTrip' in check) return attemptRoundTrip(check.roundTrip, family, pod);

@@ -37,7 +37,7 @@ function readSockets(part: string): TcpSocket[] {
 }
 
 /** Parses the rows of `/proc/net/tcp` or `tcp6`: https://docs.kernel.org/networking/proc_net_tcp.html */
-export function parseTcp(text: string): TcpSocket[] {
+function parseTcp(text: string): TcpSocket[] {
   const end = '([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})';
   const row = new RegExp(`^\\s*\\d+: ${end} ${end} ([0-9A-F]{2})\\s(?:[0-9A-F]+:([0-9A-F]+))?`, 'gim');
   const address = (words = ''): Address => addressOf(bytesOfWords(words));
@@ -99,13 +99,10 @@ export function sparePort(): number {
 export const surelyListens = (port: number, family: Family): boolean =>
   isInState([tcpState.listen], loopback[family], port, loopback[family], 0);
 
-/**
- * The text of a kernel table, or only its lines that contain `part`. If it cannot be read, that is an error, except for
- * IPv6 tables without IPv6.
- */
-export function readTable(path: string, part?: string): string {
+/** The lines of a kernel table that contain `part`. An unreadable table is an error, except for IPv6 without IPv6. */
+function readTable(path: string, part: string): string {
   try {
-    return part === undefined ? native.readFile(path) : native.readFile(path, part);
+    return native.readFile(path, part);
   } catch (error) {
     if (path.includes('6') && codeOf(error) === 'ENOENT') return '';
     throw new NotReadable(`${path} cannot be read: ${codeOf(error)}`);

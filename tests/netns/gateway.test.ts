@@ -57,12 +57,14 @@ test('two halves of a default route: their gateway is asked', async () => {
   assert.deepEqual(unanswered && reasons(unanswered), ['gateway-silent'], unanswered?.log);
 });
 
+const noGateway = /saw a default route by eth0 without a gateway at the link layer\. Note: nothing was asked/;
+
 test('an IPv6 gateway of an IPv4 route: passes with a note', async () => {
   await using sandbox = await Sandbox.make({ families: 'ipv4', defaultRoute: false });
   await sandbox.exec('pod', 'ip', '-4 route add default via inet6 fe80::1 dev eth0'.split(' '));
   const { code, log } = await proveGateway(sandbox);
   assert.equal(code, 0, log);
-  assert.match(log, /saw a default route by eth0 with an IPv6 gateway\. Note: nothing was asked/);
+  assert.match(log, noGateway);
 });
 
 test('a device without neighbours: passes with a note', async () => {
@@ -70,7 +72,7 @@ test('a device without neighbours: passes with a note', async () => {
   await sandbox.ip('pod', 'link set eth0 arp off');
   const { code, log } = await proveGateway(sandbox);
   assert.equal(code, 0, log);
-  assert.match(log, /saw a default route by eth0, which has no neighbours\. Note: nothing was asked/);
+  assert.match(log, noGateway);
 });
 
 /** Removes the addresses of one end of the link, and makes new addresses tentative for two seconds. */

@@ -65,19 +65,16 @@ export function attemptGateway({ required }: GatewayCheck, family: Family, pod: 
     }
     if ('reason' in route) return withoutGateway(route);
     const { gateway, device } = route;
-    const seen = `a default route by ${device}`;
-    if (!gateway) return withoutGateway(noGateway(`${seen} without a gateway`));
-    if (gateway.family !== family)
-      return withoutGateway(noGateway(`${seen} with an ${gateway.family} gateway`));
-    if (readDevices().some((it) => it.name === device && !it.neighbours))
-      return withoutGateway(noGateway(`${seen}, which has no neighbours`));
+    const hasNeighbours = readDevices().every((it) => it.name !== device || it.neighbours);
+    if (gateway?.family !== family || !hasNeighbours)
+      return withoutGateway(noGateway(`a default route by ${device} without a gateway at the link layer`));
     const time = Math.min(round.usual, Math.max(deadline - now(), round.least));
     return askFor(hostOf(gateway, device), family, pod, time);
   };
 }
 
 const noGateway = (seen: string): Finding =>
-  passed(seen, 'nothing was asked, because there is no gateway at the link layer');
+  passed(seen, 'nothing was asked, because there is no such gateway');
 
 /**
  * Sends datagrams to the gateway. While its link-layer address is unknown, the kernel queues them for the socket

@@ -7,7 +7,7 @@ import { targetsOf } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
 import { loopback, readListeners } from '../sockets.ts';
 import { type Ask, askAll, askOutside } from '../targets.ts';
-import { acceptsNothing, connectTo, limitOf, listenersOn } from './captured.ts';
+import { connectTo, limitOf, withoutListener } from './captured.ts';
 import { probe } from './probe.ts';
 
 /**
@@ -34,22 +34,17 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
 
 /**
  * The form of the check once the proxy has its port: the proxy must get the connection. A proxy that does not listen is
- * not the network's fault. Neither is a proxy that accepts nothing, so that its queue fills up and the kernel drops
- * further connections. Both are the failure `no-listener`.
+ * not the network's fault: it is the failure `no-listener`.
  */
 export function attemptProxied(check: RedirectCheck, family: Family, pod: Pod): Attempt {
   const from = check.direction === 'inbound' ? loopback[family] : undefined;
   return async (deadline) => {
     const limit = limitOf(deadline);
-    const ask: Ask = (target) => connectTo(target, check.listen, limit, from);
+    const ask: Ask = (target) => connectTo(target, check.listen, limit, 'not-redirected', from);
     const finding = await askByRule(check, family, pod, ask);
-    if (finding.passed) return finding;
-    const listeners = listenersOn(check.listen, family, readListeners());
-    if (listeners.length === 0)
-      return failed('no-listener', `no listener on ${check.listen} in the pod (${family})`);
-    if (acceptsNothing(listeners))
-      return failed('no-listener', `connections to port ${check.listen} that nothing accepts`);
-    return finding.reason === 'not-captured' ? { ...finding, reason: 'not-redirected' } : finding;
+    if (finding.passed || withoutListener([check.listen], family, readListeners()).length === 0)
+      return finding;
+    return failed('no-listener', `no listener on ${check.listen} in the pod (${family})`);
   };
 }
 
