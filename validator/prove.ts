@@ -102,22 +102,12 @@ export function attemptAt(step: Step, pod: Pod): Attempt {
 }
 
 export function resultOf(step: Step, pod: Pod, finding: Finding): Result {
-  const { profile, name, family } = step;
+  const { profile, name, family, note } = step;
   return {
     profile,
     check: name,
     ...(family !== undefined && { family }),
     expected: expectedOf(step, pod),
-    finding: withNote(finding, step),
+    finding: finding.passed && note !== undefined ? { ...finding, note } : finding,
   };
-}
-
-/** Adds to a check that passed for one family a note that the mesh does not redirect the other families. */
-function withNote(finding: Finding, { family, notServed = [] }: Step): Finding {
-  if (!finding.passed || notServed.length === 0) return finding;
-  const others = notServed.join(' and ');
-  const note =
-    `${others} was not checked: without its dual-stack option the mesh redirects only ${family} in this pod, and ` +
-    `leaves ${others} traffic alone`;
-  return { ...finding, note };
 }

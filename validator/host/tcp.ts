@@ -17,7 +17,7 @@ export interface DialOptions {
   port: number;
   /** The source address; absent if the kernel should choose it. */
   from?: string | undefined;
-  /** The source port, unless it is taken; absent or 0 if the kernel should choose it. */
+  /** The source port; absent or 0 if the kernel should choose it. */
   fromPort?: number;
   /** Milliseconds after which the connect counts as unanswered. */
   limit: number;
@@ -44,7 +44,8 @@ export async function dial(options: DialOptions): Promise<Dialled> {
   try {
     socket = native.socket(isIPv6 ? 6 : 4, seesIcmp);
     failed = 'refused';
-    if (from !== undefined || fromPort > 0) bindTo(socket, from ?? (isIPv6 ? '::' : '0.0.0.0'), fromPort);
+    if (from !== undefined || fromPort > 0)
+      native.bind(socket, from ?? (isIPv6 ? '::' : '0.0.0.0'), fromPort);
     failed = 'no-route';
     native.connect(socket, host, port);
   } catch (error) {
@@ -74,15 +75,6 @@ export async function dial(options: DialOptions): Promise<Dialled> {
   } catch (error) {
     close(socket);
     return { as: 'refused', code: codeOf(error) };
-  }
-}
-
-function bindTo(socket: number, address: string, port: number): void {
-  try {
-    native.bind(socket, address, port);
-  } catch (error) {
-    if (port === 0 || codeOf(error) !== 'EADDRINUSE') throw error;
-    native.bind(socket, address, 0);
   }
 }
 

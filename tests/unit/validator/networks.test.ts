@@ -44,7 +44,7 @@ test('network-status is valid only with an address of this pod', () => {
   assert.equal(readNetworkStatus(status, addresses('fd09:0::2'))?.length, 2);
   assert.equal(readNetworkStatus(status, addresses('10.9.0.3')), undefined, 'of the previous sandbox');
   assert.equal(readNetworkStatus(status, []), undefined);
-  for (const text of ['', '[', 'null', '[]', '[null]', '[{"name":"lan","interface":"net1"}]'])
+  for (const text of ['', '[', 'null', '[]', '[null]', '[{"name":"lan","ips":["10.9.0.2"]}]'])
     assert.equal(readNetworkStatus(text, addresses('10.9.0.2')), undefined, text);
 });
 
@@ -95,6 +95,7 @@ const rows: [what: string, asked: string, devices: Device[], known: string, resu
     'passed',
   ],
   ['requested twice', 'lan,lan', [good, second], twice, 'passed'],
+  ['requested twice, one interface', 'lan,lan', [good], twice, 'interface-missing'],
   ['requested twice, exchanged', 'lan@net2,lan@net1', [good, second], twice, 'passed'],
   ['not listed', 'lan', [good], listing(), notCompared],
   ['not listed, no address', 'lan', [none], listing(), notCompared],
@@ -125,6 +126,7 @@ const rows: [what: string, asked: string, devices: Device[], known: string, resu
     'address-differs',
   ],
   ['the same, no interface', 'lan@ext0', [], nameless, 'interface-missing'],
+  ['the own network once more', 'lan', [], JSON.stringify([{ ...own, name: 'apps/lan' }]), toldOfNone],
   ['listed without interface and addresses', 'lan@ext0', [], listing({ name: 'apps/lan' }), 'passed'],
 ];
 for (const [what, asked, devices, known, result] of rows)

@@ -51,14 +51,20 @@ async function run(...script: Scripted[]): Promise<Ended> {
       return found;
     },
   }));
-  const proving = untilAllPass(checks, ({ name }, finding) =>
-    reported.push([name, finding ? checkNameOf(finding) : 'again']),
-  );
+  const proving = untilAllPass(checks, ({ name }, finding) => reported.push([name, checkNameOf(finding)]));
   const findings = (await settled(proving)).map(({ finding }) => finding);
   return { attempts, reported, findings, after: clock() };
 }
 
 const verdictOf = ({ findings }: Ended): string[] => findings.map(checkNameOf);
+
+test('checks that pass immediately run once', async () => {
+  const ended = await run(
+    { name: 'a', timeout: 5000, finds: always },
+    { name: 'b', timeout: 5000, duration: 200, finds: always },
+  );
+  assert.deepEqual([verdictOf(ended), ended.attempts], [['passed', 'passed'], { a: [0], b: [0] }]);
+});
 
 test('a check that passes although nothing answers makes no other check outdated', async () => {
   // roundTrip with `prefer` waits for two seconds, and a second in a repeat; policy watches for a second
@@ -170,7 +176,7 @@ test('checks that pass in turn, but never together, fail', async () => {
     (nth: number) =>
     (at: number): Finding =>
       Math.floor(at / 400) % 2 === nth ? yes : no;
-  const { findings, after } = await run(
+  const { findings, reported, after } = await run(
     { name: 'a', timeout: 3000, finds: turn(0) },
     { name: 'b', timeout: 3000, finds: turn(1) },
   );
@@ -178,5 +184,6 @@ test('checks that pass in turn, but never together, fail', async () => {
     findings.some((finding) => !finding.passed && /, after it passed before$/.test(finding.seen)),
     JSON.stringify(findings),
   );
+  assert.deepEqual(reported.at(-1)?.[1], 'not-redirected');
   assert.ok(after < 10_000);
 });
