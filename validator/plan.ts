@@ -81,15 +81,14 @@ function firstFamily(addresses: Address[]): Family | undefined {
 }
 
 /** What a step expects, as the text after "expected" in messages. */
-export function expectedOf({ check, family, isLater }: Step, pod: Pod): string {
+export function expectedOf({ check, family }: Step, pod: Pod): string {
   const toTargets = (connect: string[]): string => {
     const targets = family === undefined ? connect : targetsOf(connect, family).map(formatTarget);
     return `a connection to ${targets.join(' or ')}`;
   };
   if ('redirect' in check) {
     const { connect, listen, direction } = check.redirect;
-    const to = isLater ? 'end at' : 'come back to';
-    return `${toTargets(connect)} to ${to} port ${listen} by the ${direction} rule`;
+    return `${toTargets(connect)} to end at port ${listen} by the ${direction} rule`;
   }
   if ('captured' in check) {
     const { connect, listeners, outbound } = check.captured;

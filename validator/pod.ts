@@ -87,3 +87,12 @@ function listDevices(): Device[] {
 export function addressesOf(devices: Device[]): Address[] {
   return devices.filter(({ name, up }) => name !== 'lo' && up).flatMap(({ addresses }) => addresses);
 }
+
+/**
+ * The addresses of the pod, including those of `lo`: a MASQUERADE rule may make any of them the source of a connection.
+ * A connection from outside cannot have one of them as its source, because the answer would stay on `lo`.
+ */
+export const ownAddresses = (): Address[] => readDevices().flatMap(({ addresses }) => addresses);
+
+export const isOwn = (address: Address | undefined): boolean =>
+  ownAddresses().some(({ hex }) => hex === address?.hex);

@@ -3,7 +3,7 @@ import { attemptAddress, attemptGateway } from './checks/gateway.ts';
 import { attemptInterfaces } from './checks/interfaces.ts';
 import { attemptPolicy } from './checks/policy.ts';
 import { attemptReach } from './checks/reach.ts';
-import { attemptProxied, attemptRedirect } from './checks/redirect.ts';
+import { attemptRedirect } from './checks/redirect.ts';
 import { attemptRoundTrip } from './checks/round-trip.ts';
 import { awaitKubelet, type Witness } from './checks/witness.ts';
 import type { Finding, Result } from './finding.ts';
@@ -92,7 +92,7 @@ export function attemptAt(step: Step, pod: Pod): Attempt {
   if ('reach' in check) return attemptReach(check.reach);
   if ('policy' in check) return attemptPolicy(check.policy, pod);
   if (family === undefined) throw new Error(`${step.name} without an address family`);
-  if ('redirect' in check) return (isLater ? attemptProxied : attemptRedirect)(check.redirect, family, pod);
+  if ('redirect' in check) return attemptRedirect(check.redirect, family, pod, isLater);
   if ('captured' in check) return attemptCaptured(check.captured, family, pod);
   if ('address' in check) return attemptAddress(family, pod);
   if ('gateway' in check) return attemptGateway(check.gateway, family, pod);

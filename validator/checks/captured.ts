@@ -1,7 +1,7 @@
 import { type Finding, failed, passed } from '../finding.ts';
 import { close, now } from '../host/loop.ts';
 import { dial } from '../host/tcp.ts';
-import type { Pod } from '../pod.ts';
+import { ownAddresses, type Pod } from '../pod.ts';
 import type { Reason } from '../reasons.ts';
 import { type Family, formatAddress } from '../shared/addresses.ts';
 import type { CapturedCheck } from '../shared/contract.ts';
@@ -18,7 +18,6 @@ import {
   tcpState,
 } from '../sockets.ts';
 import { askOutside } from '../targets.ts';
-import { ownAddresses } from './probe.ts';
 
 const attempt = 500;
 
@@ -26,41 +25,50 @@ const attempt = 500;
 export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
     const unsure = check.listeners.filter((port) => !surelyListens(port, family));
-    const missing = unsure.length > 0 ? withoutListener(unsure, family, readListeners()) : [];
-    if (missing.length > 0)
-      return failed('no-listener', `no listener on ${missing.join(', ')} in the pod (${family})`);
+    const closed = unsure.length > 0 ? withoutListener(unsure, family, readListeners()) : [];
+    if (closed.length > 0)
+      return failed('no-listener', `no listener on ${closed.join(', ')} in the pod (${family})`);
     const limit = limitOf(deadline);
-    return askOutside(check.connect, family, pod.apiServer, (target) =>
-      connectTo(target, check.outbound, limit, 'not-captured'),
+    const finding = await askOutside(check.connect, family, pod.apiServer, (target) =>
+      connectTo(target, check.outbound, limit, { missing: 'not-captured', elsewhere: 'not-captured' }),
     );
+    return ofProxy(finding, check.outbound, family);
   };
+}
+
+/**
+ * Returns another failure if the program that should get the connection does not listen, or accepts nothing, so that its
+ * queue fills up and the kernel drops further connections. Both are not the network's fault.
+ */
+export function ofProxy(finding: Finding, port: number, family: Family): Finding {
+  if (finding.passed) return finding;
+  const listeners = listenersOn(port, family, readListeners());
+  if (listeners.length === 0) return failed('no-listener', `no listener on ${port} in the pod (${family})`);
+  if (listeners.every(({ waiting }) => waiting === 0)) return finding;
+  return failed('starved', `connections to port ${port} that nothing accepts`);
 }
 
 /** How long, in milliseconds, an attempt that begins now may take. */
 export const limitOf = (deadline: number): number => Math.min(attempt, Math.max(deadline - now(), 1));
 
 /**
- * Connects to a target, and passes if the connection ends at a port of the pod. A program there that accepts nothing, so
- * that its queue is full and the kernel drops connections, is not the network's fault: it is `starved`.
- * @param reason of the failure that the connection is not redirected
+ * Connects to a target, and passes if the other end of the connection is a port of the pod. What the other end sends
+ * would be no proof, because a node may send the pod's packets back, and a relay forwards them.
+ * @param reasons of the failures that nothing answers, and that the connection ends elsewhere
  * @param from the source address
  */
 export async function connectTo(
   target: Target,
   wanted: number,
   limit: number,
-  reason: Reason,
+  { missing, elsewhere }: { missing: Reason; elsewhere: Reason },
   from?: string,
 ): Promise<Finding> {
   const at = formatTarget(target);
   const dialled = await dial({ host: target.host, port: target.port, limit, from, fromPort: sparePort() });
   if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
-  if (dialled.as === 'refused') return failed(reason, `${at} refused (${dialled.code})`);
-  if (dialled.as === 'silent') {
-    const isStuck = listenersOn(wanted, target.family, readListeners()).some(({ waiting }) => waiting > 0);
-    if (isStuck) return failed('starved', `connections to port ${wanted} that nothing accepts`);
-    return failed(reason, `no answer from ${at}`);
-  }
+  if (dialled.as === 'refused') return failed(missing, `${at} refused (${dialled.code})`);
+  if (dialled.as === 'silent') return failed(missing, `no answer from ${at}`);
   const { socket, source, port: own } = dialled;
   // reads the sockets immediately, because the other end may close the connection
   const isExpected = surelyEndsAt(wanted, target.host, source, own);
@@ -69,8 +77,8 @@ export async function connectTo(
   close(socket);
   const seen = `a connection to ${at} end at port ${port} in the pod`;
   if (port === wanted) return passed(seen);
-  if (port !== undefined) return failed(reason, seen);
-  return failed(reason, `a connection to ${at} that left the pod and was answered`);
+  if (port !== undefined) return failed(elsewhere, seen);
+  return failed(elsewhere, `a connection to ${at} that left the pod and was answered`);
 }
 
 /** Returns the ports on which nothing listens for connections of this family. */

@@ -1,13 +1,12 @@
 import { type Finding, failed, passed } from '../finding.ts';
 import { Datagrams } from '../host/datagrams.ts';
 import { now, sleep } from '../host/loop.ts';
-import { addressesOf, type Device, type Pod, readDevices } from '../pod.ts';
+import { addressesOf, type Device, isOwn, type Pod, readDevices } from '../pod.ts';
 import type { Reason } from '../reasons.ts';
 import { type Address, type Family, formatAddress, hostOf } from '../shared/addresses.ts';
 import type { GatewayCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
 import { defaultRoute } from './default-route.ts';
-import { isOwn } from './probe.ts';
 
 /**
  * Checks that the addresses in the pod's status are on its interfaces. An address is missing if a plugin returned it

@@ -1,50 +1,38 @@
 import { type Failed, type Finding, failed } from '../finding.ts';
-import { listen } from '../host/tcp.ts';
+import { close } from '../host/loop.ts';
+import { accepting } from '../host/tcp.ts';
 import type { Pod } from '../pod.ts';
 import type { Family } from '../shared/addresses.ts';
 import type { RedirectCheck } from '../shared/contract.ts';
 import { targetsOf } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
-import { loopback, readListeners } from '../sockets.ts';
+import { loopback } from '../sockets.ts';
 import { type Ask, askAll, askOutside } from '../targets.ts';
-import { connectTo, limitOf, withoutListener } from './captured.ts';
-import { probe } from './probe.ts';
+import { connectTo, limitOf, ofProxy } from './captured.ts';
 
 /**
- * Listens on the proxy's port, and connects to an address where nothing answers, like linkerd's validator and
- * `istio-iptables --run-validation`. The connection must come back. Unlike those, it distinguishes causes, and retries.
+ * Connects to an address where nothing answers, like linkerd's validator and `istio-iptables --run-validation`. The
+ * connection must end at the proxy's port. Unlike those, it distinguishes causes, and retries.
+ * @param isLater whether the proxy has its port by now; otherwise, this program listens there
  */
-export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod): Attempt {
+export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod, isLater = false): Attempt {
+  // an inbound check listens only on `lo`, where its connection stays: the kubelet's is for the check `witness`
+  const from = check.direction === 'inbound' ? loopback[family] : undefined;
   return async (deadline) => {
     const wrong = wrongUser(check, pod.userId, pod.groupId);
     if (wrong) return wrong;
-    // an inbound check listens only on `lo`, where its connection stays: the kubelet's is for the check `witness`
-    const from = check.direction === 'inbound' ? loopback[family] : undefined;
-    const listener = listen(check.listen, family, from);
+    const listener = isLater ? undefined : accepting(check.listen, family, close, undefined, from);
     if (typeof listener === 'string') return cannotListen(check.listen, family, listener);
-    const { accepted } = listener;
     const limit = limitOf(deadline);
+    const reasons = { missing: 'not-redirected', elsewhere: 'answered-by-someone-else' } as const;
     try {
-      return await askByRule(check, family, pod, (target) => probe(target, { accepted, limit, from }));
+      const finding = await askByRule(check, family, pod, (target) =>
+        connectTo(target, check.listen, limit, reasons, from),
+      );
+      return isLater ? ofProxy(finding, check.listen, family) : finding;
     } finally {
-      listener.close();
+      if (listener !== undefined) close(listener);
     }
-  };
-}
-
-/**
- * The form of the check once the proxy has its port: the proxy must get the connection. A proxy that does not listen is
- * not the network's fault: it is the failure `no-listener`.
- */
-export function attemptProxied(check: RedirectCheck, family: Family, pod: Pod): Attempt {
-  const from = check.direction === 'inbound' ? loopback[family] : undefined;
-  return async (deadline) => {
-    const limit = limitOf(deadline);
-    const ask: Ask = (target) => connectTo(target, check.listen, limit, 'not-redirected', from);
-    const finding = await askByRule(check, family, pod, ask);
-    if (finding.passed || withoutListener([check.listen], family, readListeners()).length === 0)
-      return finding;
-    return failed('no-listener', `no listener on ${check.listen} in the pod (${family})`);
   };
 }
 

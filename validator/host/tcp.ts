@@ -106,29 +106,6 @@ function begin(name: string): Promise<string[]> {
   });
 }
 
-/** A server that accepts and closes connections. */
-export interface Listener {
-  /** Whether the server accepted a connection from this port and one of these addresses. */
-  accepted(from: Address[], port: number): boolean;
-  close(): void;
-}
-
-/** Listens on a port for one family, on all addresses or only on `at`. Returns the error code if this fails. */
-export function listen(port: number, family: Family, at?: string): Listener | string {
-  const ends = new Set<string>();
-  const record = (connection: number): void => {
-    const end = native.otherEnd(connection);
-    ends.add(`${parseSocketAddress(end.address)?.hex} ${end.port}`);
-    close(connection);
-  };
-  const socket = accepting(port, family, record, undefined, at);
-  if (typeof socket === 'string') return socket;
-  return {
-    accepted: (from, fromPort) => from.some(({ hex }) => ends.has(`${hex} ${fromPort}`)),
-    close: () => close(socket),
-  };
-}
-
 /** Calls `act` for each connection. Returns the socket, or an error's code. @param prepare called before it listens */
 export function accepting(
   port: number,

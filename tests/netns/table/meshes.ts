@@ -60,7 +60,7 @@ export const linkerdCells: Cells = {
   'wrong port, where a program listens': {
     before: [write(linkerd({ outbound: 4141 })), listenInPod(4141)],
     fails: 'answered-by-someone-else',
-    says: /to 192\.0\.2\.2:1404 that ended at port 4141 of this pod\./,
+    says: /to 192\.0\.2\.2:1404 end at port 4141 in the pod\./,
   },
   'the proof runs as the wrong user': {
     before: [write(linkerd())],
@@ -103,7 +103,7 @@ export const linkerdCells: Cells = {
   'the target itself answers': {
     before: [answerOutside('banner')],
     fails: 'answered-by-someone-else',
-    says: /to 192\.0\.2\.2:1404 that left the pod\./,
+    says: /to 192\.0\.2\.2:1404 that left the pod and was answered\./,
   },
   'the target itself answers, correct rules': {
     before: [write(linkerd()), answerOutside('banner')],
@@ -117,7 +117,7 @@ export const linkerdCells: Cells = {
   'the node routes back to the pod': {
     before: [leadBack(4140)],
     fails: 'answered-by-someone-else',
-    says: /to 192\.0\.2\.2:1404 that left the pod\./,
+    says: /to 192\.0\.2\.2:1404 that left the pod and was answered\./,
   },
   'rules are written after 3 s': { while: [{ after: 3000, step: write(linkerd()) }] },
   'half breaks at 2 s, the rest appears at 3 s': {
@@ -177,12 +177,12 @@ export const istioCells: Cells = {
   'the target itself answers': {
     before: [listenInPod(15_002, 'banner')],
     fails: 'answered-by-someone-else',
-    says: /to 127\.0\.0\.6:15002 that ended at port 15002 of this pod\./,
+    says: /to 127\.0\.0\.6:15002 end at port 15002 in the pod\./,
   },
   'the target closes at once': {
     before: [listenInPod(15_002, 'close')],
     fails: 'answered-by-someone-else',
-    says: / that ended at port 15002 of this pod\./,
+    says: / end at port 15002 in the pod\./,
   },
   'the target itself answers, correct rules': {
     before: [write(istio()), listenInPod(15_002, 'banner')],
@@ -195,7 +195,7 @@ export const istioCells: Cells = {
   'the target connects back to the pod': {
     before: [listenInPod(15_002, 15_006)],
     fails: 'answered-by-someone-else',
-    says: / that ended at port 15002 of this pod\./,
+    says: / end at port 15002 in the pod\./,
   },
   'rules are written after 3 s': { while: [{ after: 3000, step: write(istio()) }] },
   'half breaks at 2 s, the rest appears at 3 s': {

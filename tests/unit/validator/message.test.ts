@@ -132,8 +132,8 @@ test("from another program's message, only fields of the right type are read", (
 test('the line of a check says what was expected and seen, and after a failure also what to check', () => {
   assert.equal(
     sentenceOn(good),
-    'linkerd: redirect IPv4 passed: expected a connection to 192.0.2.2:1404 to come back to port 4140 by the ' +
-      'outbound rule; saw a connection to 192.0.2.2:1404 come back.',
+    'linkerd: redirect IPv4 passed: expected a connection to 192.0.2.2:1404 to end at port 4140 by the ' +
+      'outbound rule; saw a connection to 192.0.2.2:1404 end at port 4140 in the pod.',
   );
   assert.match(
     sentenceOn(bad('not-redirected')),

@@ -101,8 +101,8 @@ const laterRows: [listeners: number[], end: string | undefined, ofProxy: string,
   [[0], '102C', 'passed', 'passed'],
   // a proxy that is slow to accept
   [[7], '102C', 'passed', 'passed'],
-  [[0], '102D', 'not-redirected', 'not-captured'],
-  [[0], 'elsewhere', 'not-redirected', 'not-captured'],
+  [[0], '102D', 'answered-by-someone-else', 'not-captured'],
+  [[0], 'elsewhere', 'answered-by-someone-else', 'not-captured'],
   [[0], undefined, 'not-redirected', 'not-captured'],
   [[7], undefined, 'starved', 'starved'],
   // two listeners, of which one accepts
