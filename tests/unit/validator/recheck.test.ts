@@ -109,28 +109,35 @@ const laterRows: [listeners: number[], end: string | undefined, ofProxy: string,
   [[0, 7], undefined, 'starved', 'starved'],
   [[], undefined, 'no-listener', 'no-listener'],
   [[0], 'no route', 'no-route', 'no-route'],
+  [[0], '102C, but only a route to the API server', 'passed', 'passed'],
+  [[0], '102C, but silence except of the API server', 'not-redirected', 'not-captured'],
 ];
 const listener = (waiting: number): string =>
   `   0: 00000000:102C 00000000:0000 0A 00000000:0000000${waiting} 00:00000000 00000000     0        0 1 2 0 100 0 0 10 0\n`;
 const endAt = (port: string): string =>
   `   1: 0100007F:${port} 070AF40A:9C40 01 00000000:00000000 00:00000000 00000000     0        0 2 2 0 20 4 30 10 -1\n`;
-const pod = readPod({ CNI_GATE_POD_IPS: '10.244.10.7' }, 1, () => []);
+const apiServer = '10.96.0.1';
+const pod = readPod({ CNI_GATE_POD_IPS: '10.244.10.7', KUBERNETES_SERVICE_HOST: apiServer }, 1, () => []);
 
 test('the proxy or ztunnel must get the connection, unless it does not accept; a proxy may also not listen', async () => {
   const bound: string[] = [];
+  let isAnswered = false;
   for (const [listeners, end, ...expected] of laterRows) {
-    const rows = [...listeners.map(listener), ...(end?.startsWith('10') ? [endAt(end)] : [])];
+    const rows = [...listeners.map(listener), ...(end?.startsWith('10') ? [endAt(end.slice(0, 4))] : [])];
     Object.assign(native, {
       readFile: (path: string) => (path === '/proc/net/tcp' ? rows.join('') : ''),
       socket: () => 5,
-      connect: () => {
-        if (end === 'no route') throw new Error('ENETUNREACH');
+      connect: (_: number, host: string, port: number) => {
+        assert.equal(port, 1404);
+        isAnswered = end !== undefined && (host === apiServer || !end.includes('silence'));
+        if (end?.includes('route') && !(end.includes('API') && host === apiServer))
+          throw new Error('ENETUNREACH');
       },
       bind: (_: number, address: string) => bound.push(address),
       socketError: () => {},
       localEnd: () => ({ address: '10.244.10.7', port: 0x9c40 }),
     });
-    kernel.happened = (_, wanted) => (end ? wanted : 0);
+    kernel.happened = (_, wanted) => (isAnswered ? wanted : 0);
     const captured = { listeners: [4140], outbound: 4140, connect: redirect.connect, timeout };
     const found: string[] = [];
     for (const check of [
