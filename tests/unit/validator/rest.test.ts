@@ -67,9 +67,8 @@ const connect = ['192.0.2.2:1404'];
 const redirect = { profile: 'a', redirect: { direction: 'outbound', listen: 4140, connect, timeout } };
 const interfaces = { profile: 'b', interfaces: { timeout } };
 const settings: Rechecks = { interval: 10_000, failures: 3, port: 14_041 };
-const withoutPort: Rechecks = { interval: 10_000, failures: 3 };
 
-function given(...checks: object[]) {
+function proving(...checks: object[]) {
   const networks = { CNI_GATE_NETWORKS: 'second', CNI_GATE_POD_NAMESPACE: 'a' };
   const pod = readPod({ CNI_GATE_POD_IPS: '10.244.10.7', ...networks }, 1, () => []);
   const steps = plan(readChecks(JSON.stringify(checks)), pod);
@@ -87,148 +86,59 @@ beforeEach(() => {
 const cause = 'a address IPv4 address-missing.';
 const failedFirst = ['a: address IPv4 failed', `recheck failed (1 of 3): ${cause}`];
 const opens = ['binds to 0.0.0.0 14041', 'listens'];
-const both = [address, redirect];
+const recovered = 'network recovered: a recheck passed';
+const lost = 'network lost: 3 rechecks in a row failed';
+const isClosed = `${lost}, and the readiness port 14041 is closed: ${cause}`;
+const withoutPort = { given: { interval: 10_000, failures: 3 } };
+const long = { given: { ...settings, interval: 600_000 } };
+const both = { checks: [address, redirect] };
+const others = { checks: [interfaces, policy] };
+const all = { checks: [address, interfaces, redirect] };
 
-interface Row {
-  what: string;
-  network: Network;
-  before: [failures: number, readiness: number];
-  settings?: Rechecks;
-  checks?: object[];
-  acts: string[];
-  /** How long it rests, in milliseconds, and its memory. */
-  after: [wait: number, failures: number, readiness: number];
-}
-const rows: Row[] = [
-  { what: 'a pass', network: 'works', before: [0, 5], acts: [], after: [10_000, 0, 5] },
-  // it is retried for a fifth of the interval; from start to start, it is the interval
-  { what: 'the first failure', network: 'broken', before: [0, 5], acts: failedFirst, after: [8200, 1, 5] },
-  { what: 'the second failure', network: 'broken', before: [1, 5], acts: [], after: [8200, 2, 5] },
-  {
-    what: 'the last failure',
-    network: 'broken',
-    before: [2, 5],
-    acts: [
-      'closes the port',
-      `network lost: 3 rechecks in a row failed, and the readiness port 14041 is closed: ${cause}`,
-    ],
-    after: [8200, 3, -1],
-  },
-  { what: 'a failure while lost', network: 'broken', before: [3, -1], acts: [], after: [8200, 4, -1] },
-  {
-    what: 'the last failure, without a port',
-    network: 'broken',
-    before: [2, -1],
-    settings: withoutPort,
-    acts: [`network lost: 3 rechecks in a row failed: ${cause}`],
-    after: [8200, 3, -1],
-  },
-  {
-    what: 'a failure while lost, with a long interval: retried until its time-out, and repeated soon',
-    network: 'broken',
-    before: [3, -1],
-    settings: { ...settings, interval: 600_000 },
-    acts: [],
-    after: [10_000, 4, -1],
-  },
-  {
-    what: 'a pass while lost',
-    network: 'works',
-    before: [3, -1],
-    acts: [...opens, 'network recovered: a recheck passed, and the readiness port 14041 is open.'],
-    after: [10_000, 0, 40],
-  },
-  {
-    what: 'a pass while lost, without a port',
-    network: 'works',
-    before: [3, -1],
-    settings: withoutPort,
-    acts: ['network recovered: a recheck passed.'],
-    after: [10_000, 0, -1],
-  },
-  {
-    what: 'the first pass of a later run',
-    network: 'works',
-    before: [0, -1],
-    acts: opens,
-    after: [10_000, 0, 40],
-  },
-  {
-    what: 'a failure of a later run',
-    network: 'broken',
-    before: [0, -1],
-    acts: failedFirst,
-    after: [2000, 1, -1],
-  },
-  {
-    what: 'a failure of a later run, without a port',
-    network: 'broken',
-    before: [0, -1],
-    settings: withoutPort,
-    acts: failedFirst,
-    after: [8200, 1, -1],
-  },
-  ...[
-    [0, 5, 10_000],
-    [3, -1, 10_000],
-    [2, -1, 2000],
-  ].map(
-    ([failures = 0, readiness = 0, wait = 0]): Row => ({
-      what: `nothing was shown, after ${failures} failures`,
-      network: 'unreadable',
-      before: [failures, readiness],
-      acts: [],
-      after: [wait, failures, readiness],
-    }),
-  ),
+/** The number of failures and the descriptor of the readiness port before a recheck; after it, also how long it rests. */
+const rows: [
+  what: string,
+  network: Network,
+  before: [failures: number, readiness: number],
+  acts: string[],
+  after: [wait: number, failures: number, readiness: number],
+  more?: { given?: Rechecks; checks?: object[] },
+][] = [
+  ['a pass', 'works', [0, 5], [], [10_000, 0, 5]],
+  // a failure is retried for a fifth of the interval; from start to start, it is the interval
+  ['the first failure', 'broken', [0, 5], failedFirst, [8200, 1, 5]],
+  ['the second failure', 'broken', [1, 5], [], [8200, 2, 5]],
+  ['the last failure', 'broken', [2, 5], ['closes the port', isClosed], [8200, 3, -1]],
+  ['the last failure, no port', 'broken', [2, -1], [`${lost}: ${cause}`], [8200, 3, -1], withoutPort],
+  ['a failure while lost', 'broken', [3, -1], [], [8200, 4, -1]],
+  // retried until its time-out, and repeated soon
+  ['a failure while lost, a long interval', 'broken', [3, -1], [], [10_000, 4, -1], long],
+  [
+    'a pass while lost',
+    'works',
+    [3, -1],
+    [...opens, `${recovered}, and the readiness port 14041 is open.`],
+    [10_000, 0, 40],
+  ],
+  ['a pass while lost, no port', 'works', [3, -1], [`${recovered}.`], [10_000, 0, -1], withoutPort],
+  ['the first pass of a later run', 'works', [0, -1], opens, [10_000, 0, 40]],
+  ['a failure of a later run', 'broken', [0, -1], failedFirst, [2000, 1, -1]],
+  ['a failure of a later run, no port', 'broken', [0, -1], failedFirst, [8200, 1, -1], withoutPort],
+  ['nothing is shown', 'unreadable', [0, 5], [], [10_000, 0, 5]],
+  ['nothing is shown while lost', 'unreadable', [3, -1], [], [10_000, 3, -1]],
+  ['nothing is shown after failures of a later run', 'unreadable', [2, -1], [], [2000, 2, -1]],
   // a pass beside a check that shows nothing, because no proxy listens
-  {
-    what: 'a partial pass',
-    network: 'works',
-    before: [2, 5],
-    checks: both,
-    acts: [],
-    after: [8200, 0, 5],
-  },
-  {
-    what: 'a partial pass while lost',
-    network: 'works',
-    before: [3, -1],
-    checks: both,
-    acts: [],
-    after: [8200, 3, -1],
-  },
-  {
-    what: 'a preliminary pass is enough, and a policy is tried only on request',
-    network: 'works',
-    before: [1, 5],
-    checks: [interfaces, policy],
-    acts: [],
-    after: [10_000, 0, 5],
-  },
-  {
-    what: 'only checks that show a loss are named',
-    network: 'broken',
-    before: [0, 5],
-    checks: [address, interfaces, redirect],
-    acts: failedFirst,
-    after: [8200, 1, 5],
-  },
+  ['a partial pass', 'works', [2, 5], [], [8200, 0, 5], both],
+  ['a partial pass while lost', 'works', [3, -1], [], [8200, 3, -1], both],
+  ['a preliminary pass is enough, and no policy is tried', 'works', [1, 5], [], [10_000, 0, 5], others],
+  ['only checks that show a loss are named', 'broken', [0, 5], failedFirst, [8200, 1, 5], all],
 ];
-for (const {
-  what,
-  network: state,
-  before,
-  settings: own = settings,
-  checks = [address],
-  acts: expected,
-  after,
-} of rows)
+for (const [what, state, before, expected, [wait, failures, readiness], more = {}] of rows)
   test(`a recheck: ${what}`, async () => {
     network = state;
     const memory: Memory = { failures: before[0], readiness: before[1], startup: 6 };
-    await assert.rejects(settled(recheck(memory, own, given(witness, ...checks))), /^Error: exit 69$/);
-    const [wait, failures, readiness] = after;
+    const { given = settings, checks = [address] } = more;
+    await assert.rejects(settled(recheck(memory, given, proving(witness, ...checks))), /^Error: exit 69$/);
     assert.deepEqual([acts, rested], [expected, [wait, { failures, readiness, startup: 6 }]]);
   });
 
@@ -236,15 +146,15 @@ test('a readiness port that is taken: the next recheck tries again', async () =>
   network = 'works';
   listenError = 'EADDRINUSE';
   const memory = { failures: 3, readiness: -1, startup: -1 };
-  await assert.rejects(settled(recheck(memory, settings, given(witness, address))), /exit 69/);
+  await assert.rejects(settled(recheck(memory, settings, proving(witness, address))), /exit 69/);
   assert.equal(acts.at(-1), 'the readiness port 14041 cannot be opened: EADDRINUSE.');
   assert.deepEqual(rested, [10_000, memory]);
 });
 
 test('after the first pass: a random time, or no recheck if there is nothing to check', () => {
   const memory = { failures: 0, readiness: 5, startup: 6 };
-  const all = given(witness, address).steps;
-  const onlyPolicy = given(witness, policy).steps;
+  const all = proving(witness, address).steps;
+  const onlyPolicy = proving(witness, policy).steps;
   const waits = [
     () => restAfterPass(settings, memory, all),
     () => restAfterPass(settings, memory, onlyPolicy),
