@@ -1,4 +1,4 @@
-import type { Reason } from './reasons.ts';
+import { type Reason, reasons } from './reasons.ts';
 import type { Family } from './shared/addresses.ts';
 import type { CheckName } from './shared/contract.ts';
 
@@ -42,6 +42,14 @@ export function passed(seen: string, note?: string): Passed {
 
 export function failed(reason: Reason, seen: string): Failed {
   return { passed: false, reason, seen };
+}
+
+/** Combines failures into one, which has the reason that is first in {@link reasons}, because it tells most. */
+export function mostTelling(failures: Failed[]): Failed {
+  const order = Object.keys(reasons);
+  const ranks = failures.map(({ reason }) => order.indexOf(reason));
+  const same = failures.filter((_, index) => ranks[index] === Math.min(...ranks));
+  return failed(same[0]?.reason ?? 'unexpected', [...new Set(same.map(({ seen }) => seen))].join('; '));
 }
 
 /** The kernel's view of the network cannot be read. */

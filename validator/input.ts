@@ -7,7 +7,6 @@ import {
   validateCommand,
 } from './shared/contract.ts';
 import { parseDuration } from './shared/duration.ts';
-import { unfitTargets } from './shared/targets.ts';
 
 /** An error in the command line, or in the environment that the webhook set. */
 export class UsageError extends Error {}
@@ -51,9 +50,6 @@ export interface AskedCheck {
   timeout: number;
 }
 
-/** The bounds of a time-out, in milliseconds, as in webhook/config/configuration.schema.json. */
-const timeouts = { least: 100, most: 600_000 };
-
 /** The settings of each check, as in `contract.ts`: the required ones, and the optional ones. */
 const knownSettings: Record<CheckName, [required: string[], optional: string[]]> = {
   redirect: [
@@ -70,7 +66,7 @@ const knownSettings: Record<CheckName, [required: string[], optional: string[]]>
   policy: [['blocked'], ['allowed']],
 };
 
-/** The allowed values of some settings. The webhook's schema has checked all others. */
+/** The allowed values of some settings. The webhook has checked all others. */
 const knownValues: Record<string, unknown[]> = {
   direction: ['outbound', 'inbound'],
   families: ['first', 'all'],
@@ -93,9 +89,6 @@ export function readChecks(text: string | undefined): AskedCheck[] {
 /** The settings of rechecks, with the interval in milliseconds. */
 export type Rechecks = Omit<Continuous, 'interval'> & { interval: number };
 
-/** The bounds of the settings of rechecks, as in webhook/config/configuration.schema.json. */
-const rechecks = { interval: { least: 1000, most: 3_600_000 }, failures: { least: 3, most: 100 } };
-
 /**
  * Reads the settings of rechecks; undefined if the pod has none.
  * @throws UsageError
@@ -104,29 +97,11 @@ export function readContinuous(text: string | undefined, asked: AskedCheck[]): R
   if (!text) return undefined;
   const settings = parseJson(text, env.continuous);
   if (!isObject(settings)) throw new UsageError(`${env.continuous} is not an object`);
-  checkSettings(
-    settings,
-    [
-      ['interval', 'failures'],
-      ['port', 'policy'],
-    ],
-    env.continuous,
-  );
-  const { port, interval, failures, policy } = settings;
-  const isFrom = (value: unknown, { least, most }: { least: number; most: number }): value is number =>
-    Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
-  const every = parseDuration(String(interval));
-  if (!isFrom(every, rechecks.interval))
-    throw new UsageError(`${env.continuous}.interval is not from 1s to 1h: "${interval}"`);
-  if (!isFrom(failures, rechecks.failures))
-    throw new UsageError(`${env.continuous}.failures is not from 3 to 100: ${failures}`);
-  if (port !== undefined && !isFrom(port, { least: 1, most: 65_535 }))
-    throw new UsageError(`${env.continuous}.port is not a port: ${port}`);
-  if (policy !== undefined && policy !== true)
-    throw new UsageError(`${env.continuous}.policy is not true: ${JSON.stringify(policy)}`);
+  checkSettings(settings, ['interval', 'failures'], ['port', 'policy'], env.continuous);
   if (!asked.some(({ name }) => name === 'witness'))
     throw new UsageError(`${env.continuous} needs the check witness in ${env.checks}`);
-  return { interval: every, failures, ...(port && { port }), ...(policy && { policy }) };
+  const { interval, ...others } = settings as unknown as Continuous;
+  return { interval: readDuration(interval, `${env.continuous}.interval`), ...others };
 }
 
 function parseJson(text: string, name: string): unknown {
@@ -148,25 +123,21 @@ function readCheck(item: unknown, at: string): AskedCheck {
   const settings = rest[name];
   if (!isObject(settings)) throw new UsageError(`${at}.${name} is not an object`);
   const [required, optional] = knownSettings[name as CheckName];
-  checkSettings(settings, [required, ['timeout', ...optional]], `${at}.${name}`);
-  const known = item as ProfileCheck;
-  // a connection to such a target may succeed without the mesh's rule
-  const [unfit] = unfitTargets(known);
-  if (unfit !== undefined)
-    throw new UsageError(`${at}.${name}.${unfit.setting}[${unfit.place}]: ${unfit.text}`);
-  // if the container does not have a variable, the kubelet does not replace the reference
-  const variable = /\$\([^)]*\)/.exec(JSON.stringify(settings))?.[0];
-  if (variable !== undefined)
-    throw new UsageError(`${at}.${name}: this container has no variable ${variable}`);
-  const timeout = parseDuration(String(settings.timeout)) ?? 0;
-  if (timeout < timeouts.least || timeout > timeouts.most)
-    throw new UsageError(`${at}.${name}.timeout is not from 100ms to 10m: "${settings.timeout}"`);
-  return { profile, name: name as CheckName, check: known, timeout };
+  checkSettings(settings, ['timeout', ...required], optional, `${at}.${name}`);
+  const timeout = readDuration(settings.timeout, `${at}.${name}.timeout`);
+  return { profile, name: name as CheckName, check: item as ProfileCheck, timeout };
+}
+
+function readDuration(value: unknown, at: string): number {
+  const duration = parseDuration(String(value));
+  if (duration === undefined) throw new UsageError(`${at} is no duration: "${value}"`);
+  return duration;
 }
 
 function checkSettings(
   settings: Record<string, unknown>,
-  [required, optional]: [string[], string[]],
+  required: string[],
+  optional: string[],
   at: string,
 ): void {
   for (const name of Object.keys(settings))

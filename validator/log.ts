@@ -16,24 +16,15 @@ export function leaveMessage(path: string, message: string): void {
   }
 }
 
-/** Escapes characters that could end the line, or overwrite it in a terminal. */
-const inOneLine = (text: string): string =>
-  text.replace(
-    /[\p{Cc}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-
 export function sentenceOn({ profile, check, family, expected, finding }: Result): string {
   const name = `${profile}: ${nameOf(check, family)}`;
   if (finding.passed) {
     const note = finding.note === undefined ? '' : ` Note: ${finding.note}.`;
-    return inOneLine(`${name} passed: expected ${expected}; saw ${finding.seen}.${note}`);
+    return `${name} passed: expected ${expected}; saw ${finding.seen}.${note}`;
   }
   const { reason, seen } = finding;
   const ended = reasons[reason].code === exitCode.failed ? 'failed' : 'could not be proved';
-  return inOneLine(
-    `${name} ${ended} (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].advice}`,
-  );
+  return `${name} ${ended} (${reason}): expected ${expected}; saw ${seen}. ${reasons[reason].advice}`;
 }
 
 export function verdictSentence(report: Report): string {
@@ -47,10 +38,10 @@ export function verdictSentence(report: Report): string {
   // this line alone must show that something was not checked
   const notes = results.filter(({ finding }) => finding.passed && finding.note !== undefined).map(named);
   const noted = causes.length > 0 || notes.length === 0 ? '' : `, with a note on ${notes.join(', ')}`;
-  return inOneLine(`verdict: ${verdict} (${code}) ${after}${because}${noted}${instead}.`);
+  return `verdict: ${verdict} (${code}) ${after}${because}${noted}${instead}.`;
 }
 
-export function nameOf(check: string, family: string | undefined): string {
+function nameOf(check: string, family: string | undefined): string {
   return family === undefined ? check : `${check} ${family}`;
 }
 

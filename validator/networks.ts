@@ -1,4 +1,3 @@
-import type { Device } from './pod.ts';
 import { type Address, parseAddress } from './shared/addresses.ts';
 import { parseList, parseNetworks } from './shared/networks.ts';
 
@@ -10,8 +9,6 @@ export interface AskedNetwork {
   interface?: string;
   /** The interface name that Multus chooses if the pod requests none. */
   usualInterface: string;
-  /** Whether the pod requests addresses on the network. */
-  asksAddress?: true;
 }
 
 /** At most this many networks are read: judging thousands would take longer than the check's time-out. */
@@ -24,19 +21,12 @@ const mostNetworks = 100;
 export function readNetworks(text: string, podNamespace: string): AskedNetwork[] | undefined {
   const entries = parseNetworks(text);
   if (!entries || entries.length > mostNetworks) return undefined;
-  return entries.map(
-    ({ namespace = podNamespace, name, interface: device, interfaceRequest, ips }, index) => {
-      // the field's name before Multus 3.2, which Multus still accepts
-      const wanted = device ?? textOf(interfaceRequest);
-      return {
-        name: `${namespace}/${name}`,
-        ...(wanted && { interface: wanted }),
-        // the number is the position in the list, which starts after the cluster's own network (Multus, `getIfname`)
-        usualInterface: `net${index + 1}`,
-        ...(Array.isArray(ips) && ips.length > 0 && { asksAddress: true as const }),
-      };
-    },
-  );
+  return entries.map(({ namespace = podNamespace, name, interface: device }, index) => ({
+    name: `${namespace}/${name}`,
+    ...(device && { interface: device }),
+    // the number is the position in the list, which starts after the cluster's own network (Multus, `getIfname`)
+    usualInterface: `net${index + 1}`,
+  }));
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -47,60 +37,29 @@ export interface NetworkStatus {
   /** Absent if the plugin created no interface in the pod. */
   interface?: string;
   addresses: Address[];
-  /** The link-layer address of the interface. */
-  mac?: string;
   /** Whether this is the cluster's own network. */
   default: boolean;
-  /** Whether the network has a device of the node (`device-info`), which need not be a network interface. */
-  device: boolean;
 }
 
 /**
  * Returns what Multus wrote when it created this sandbox; undefined if that is not known: the file is empty at first,
- * and after a reboot it may describe the previous sandbox. The file counts if it has an address of this pod, or, if the
- * cluster's own network has no address in it, the link-layer address of one of the pod's interfaces. Since addresses
- * can repeat, the link-layer address of the cluster's own network must match too, if the file has it.
+ * and after a reboot it may describe the previous sandbox. The file counts if it has an address of this pod.
  */
-export function readNetworkStatus(
-  text: string,
-  podAddresses: Address[],
-  devices: Device[],
-): NetworkStatus[] | undefined {
+export function readNetworkStatus(text: string, podAddresses: Address[]): NetworkStatus[] | undefined {
   const entries = parseList(text)?.map(statusOf);
-  const own = entries?.find((entry) => entry.default);
-  if (!entries || !own) return undefined;
-  const believed =
-    own.addresses.length > 0
-      ? own.addresses.some(({ hex }) => podAddresses.some((address) => address.hex === hex))
-      : entries.some(
-          ({ interface: name, mac }) => mac && devices.some((it) => it.name === name && it.mac === mac),
-        );
-  return believed && !contradicts(own, devices) ? entries : undefined;
-}
-
-/** The link-layer address that is shown for devices without one, such as netkit and ipvlan in their L3 modes. */
-const noMac = '00:00:00:00:00:00';
-
-/**
- * Whether the entry's link-layer address differs from that of the pod's interface with the entry's interface name. Only
- * the cluster's own network is compared, because a bond gives all its interfaces one address.
- */
-function contradicts({ interface: name, mac }: NetworkStatus, devices: Device[]): boolean {
-  if (!mac) return false;
-  return devices.some((it) => it.name === name && it.mac !== '' && it.mac !== noMac && it.mac !== mac);
+  const own = entries?.find((entry) => entry.default)?.addresses ?? [];
+  return own.some(({ hex }) => podAddresses.some((address) => address.hex === hex)) ? entries : undefined;
 }
 
 function statusOf(item: unknown): NetworkStatus {
   const status = (item ?? {}) as Record<string, unknown>;
-  const { name, interface: device, ips, mac, default: isDefault, 'device-info': info } = status;
+  const { name, interface: device, ips, default: isDefault } = status;
   return {
     name: textOf(name),
     ...(textOf(device) !== '' && { interface: textOf(device) }),
     addresses: (Array.isArray(ips) ? ips : []).flatMap(
       (ip) => parseAddress(String(ip).split('/')[0] ?? '') ?? [],
     ),
-    ...(typeof mac === 'string' && { mac: mac.toLowerCase() }),
     default: isDefault === true,
-    device: info !== undefined,
   };
 }

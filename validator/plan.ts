@@ -9,8 +9,8 @@ import { formatTarget, ofFamilies, targetsOf } from './shared/targets.ts';
 /** A check for one address family, or for the pod as a whole. */
 export interface Step extends AskedCheck {
   family?: Family;
-  /** Families of the pod that the mesh does not redirect by design; a note on the result names them. */
-  notServed?: Family[];
+  /** What is not checked, and why: a note on the result of a check that passed. */
+  note?: string;
   /** Set in a recheck, when the proxy has its port: see {@link laterForm}. */
   isLater?: true;
   /** Set if the check has failed already, because the network cannot change its result. */
@@ -42,10 +42,12 @@ export function plan(
     if (fitting.length === 0) return [{ ...asking, settled: noFamily(pod.families) }];
     const isOne = fitting.length > 1 && 'redirect' in check && servesOne(check.redirect);
     const first = isOne ? (firstFamily(addressesOf(devices())) ?? fitting[0]) : undefined;
-    const notServed = fitting.filter((family) => isOne && family !== first);
-    return fitting
-      .filter((family) => !notServed.includes(family))
-      .map((family) => ({ ...asking, family, ...(notServed.length > 0 && { notServed }) }));
+    if (first === undefined) return fitting.map((family) => ({ ...asking, family }));
+    const other = first === 'IPv4' ? 'IPv6' : 'IPv4';
+    const note =
+      `${other} was not checked: without its dual-stack option the mesh redirects only ${first} in this pod, and ` +
+      `leaves ${other} traffic alone`;
+    return [{ ...asking, family: first, note }];
   });
 }
 
@@ -79,15 +81,14 @@ function firstFamily(addresses: Address[]): Family | undefined {
 }
 
 /** What a step expects, as the text after "expected" in messages. */
-export function expectedOf({ check, family, isLater }: Step, pod: Pod): string {
+export function expectedOf({ check, family }: Step, pod: Pod): string {
   const toTargets = (connect: string[]): string => {
     const targets = family === undefined ? connect : targetsOf(connect, family).map(formatTarget);
     return `a connection to ${targets.join(' or ')}`;
   };
   if ('redirect' in check) {
     const { connect, listen, direction } = check.redirect;
-    const to = isLater ? 'end at' : 'come back to';
-    return `${toTargets(connect)} to ${to} port ${listen} by the ${direction} rule`;
+    return `${toTargets(connect)} to end at port ${listen} by the ${direction} rule`;
   }
   if ('captured' in check) {
     const { connect, listeners, outbound } = check.captured;

@@ -52,8 +52,6 @@ export interface Device {
   /** Whether the device resolves link-layer addresses, unlike `tun`, and IPVLAN and netkit in their L3 modes. */
   neighbours: boolean;
   addresses: Address[];
-  /** The link-layer address, six bytes separated by colons, or an empty text. */
-  mac: string;
 }
 
 /** Flags of `include/uapi/linux/if.h`. */
@@ -72,16 +70,14 @@ export function readDevices(): Device[] {
 
 function listDevices(): Device[] {
   const devices = new Map<string, Device>();
-  for (const { name, flags, address, mac } of native.interfaces()) {
+  for (const { name, flags, address } of native.interfaces()) {
     const device = devices.get(name) ?? {
       name,
       up: (flags & flag.up) !== 0 && (flags & flag.running) !== 0,
       neighbours: (flags & (flag.pointToPoint | flag.noArp)) === 0,
       addresses: [],
-      mac: '',
     };
     devices.set(name, device);
-    if (mac !== undefined) device.mac = mac;
     if (address !== undefined) device.addresses.push(...[parseAddress(address) ?? []].flat());
   }
   return [...devices.values()];
@@ -91,3 +87,12 @@ function listDevices(): Device[] {
 export function addressesOf(devices: Device[]): Address[] {
   return devices.filter(({ name, up }) => name !== 'lo' && up).flatMap(({ addresses }) => addresses);
 }
+
+/**
+ * The addresses of the pod, including those of `lo`: a MASQUERADE rule may make any of them the source of a connection.
+ * A connection from outside cannot have one of them as its source, because the answer would stay on `lo`.
+ */
+export const ownAddresses = (): Address[] => readDevices().flatMap(({ addresses }) => addresses);
+
+export const isOwn = (address: Address | undefined): boolean =>
+  ownAddresses().some(({ hex }) => hex === address?.hex);

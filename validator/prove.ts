@@ -1,9 +1,9 @@
-import { attemptCaptured, attemptCapturedLater } from './checks/captured.ts';
+import { attemptCaptured } from './checks/captured.ts';
 import { attemptAddress, attemptGateway } from './checks/gateway.ts';
 import { attemptInterfaces } from './checks/interfaces.ts';
 import { attemptPolicy } from './checks/policy.ts';
 import { attemptReach } from './checks/reach.ts';
-import { attemptProxied, attemptRedirect } from './checks/redirect.ts';
+import { attemptRedirect } from './checks/redirect.ts';
 import { attemptRoundTrip } from './checks/round-trip.ts';
 import { awaitKubelet, type Witness } from './checks/witness.ts';
 import type { Finding, Result } from './finding.ts';
@@ -22,12 +22,12 @@ const lateRule = 5000;
 /**
  * Runs all steps in parallel: see {@link untilAllPass}. The kubelet's connection is accepted only after all other steps
  * have passed, because the kubelet then starts the next container. Until then, the other steps are repeated.
- * @param report called when a step ends, and without a result when a step that had passed has to be retried
+ * @param report called when a step ends, and again if a repeat of it fails or has another note
  */
 export async function prove(
   steps: Step[],
   pod: Pod,
-  report: (step: Step, result: Result | undefined) => void,
+  report: (step: Step, result: Result) => void,
 ): Promise<Map<Step, Result>> {
   const witnessed = steps.filter((step) => witnessOf(step) !== undefined);
   const others = steps.filter((step) => !witnessed.includes(step));
@@ -53,7 +53,7 @@ export async function prove(
       break;
     }
     results = await proveTogether(others, pod, (step, result) => {
-      if (result?.finding.passed === false) report(step, result);
+      if (!result.finding.passed) report(step, result);
     });
   }
   return results;
@@ -77,12 +77,10 @@ const allPass = (results: Map<Step, Result>): boolean =>
 async function proveTogether(
   steps: Step[],
   pod: Pod,
-  report: (step: Step, result: Result | undefined) => void,
+  report: (step: Step, result: Result) => void,
 ): Promise<Map<Step, Result>> {
   const checks = steps.map((step) => ({ step, attempt: attemptAt(step, pod), timeout: step.timeout }));
-  const ended = await untilAllPass(checks, ({ step }, finding) =>
-    report(step, finding && resultOf(step, pod, finding)),
-  );
+  const ended = await untilAllPass(checks, ({ step }, finding) => report(step, resultOf(step, pod, finding)));
   return new Map(ended.map(({ check: { step }, finding }) => [step, resultOf(step, pod, finding)]));
 }
 
@@ -94,9 +92,8 @@ export function attemptAt(step: Step, pod: Pod): Attempt {
   if ('reach' in check) return attemptReach(check.reach);
   if ('policy' in check) return attemptPolicy(check.policy, pod);
   if (family === undefined) throw new Error(`${step.name} without an address family`);
-  if ('redirect' in check) return (isLater ? attemptProxied : attemptRedirect)(check.redirect, family, pod);
-  if ('captured' in check)
-    return (isLater ? attemptCapturedLater : attemptCaptured)(check.captured, family, pod);
+  if ('redirect' in check) return attemptRedirect(check.redirect, family, pod, isLater);
+  if ('captured' in check) return attemptCaptured(check.captured, family, pod);
   if ('address' in check) return attemptAddress(family, pod);
   if ('gateway' in check) return attemptGateway(check.gateway, family, pod);
   if ('roundTrip' in check) return attemptRoundTrip(check.roundTrip, family, pod);
@@ -105,22 +102,12 @@ export function attemptAt(step: Step, pod: Pod): Attempt {
 }
 
 export function resultOf(step: Step, pod: Pod, finding: Finding): Result {
-  const { profile, name, family } = step;
+  const { profile, name, family, note } = step;
   return {
     profile,
     check: name,
     ...(family !== undefined && { family }),
     expected: expectedOf(step, pod),
-    finding: withNote(finding, step),
+    finding: finding.passed && note !== undefined ? { ...finding, note } : finding,
   };
-}
-
-/** Adds to a check that passed for one family a note that the mesh does not redirect the other families. */
-function withNote(finding: Finding, { family, notServed = [] }: Step): Finding {
-  if (!finding.passed || notServed.length === 0) return finding;
-  const others = notServed.join(' and ');
-  const note =
-    `${others} was not checked: without its dual-stack option the mesh redirects only ${family} in this pod, and ` +
-    `leaves ${others} traffic alone`;
-  return { ...finding, note };
 }

@@ -14,15 +14,78 @@ const meaning = <Word extends string>(
     Object.entries<string>(advice).map(([word, text]) => [word, { code, advice: text }]),
   ) as Record<Word, Meaning>;
 
-/** All reasons. Their names are stable, because termination messages contain them, and tools may read these. */
+/**
+ * All reasons, in each check the most informative first. Their names are stable, because termination messages contain
+ * them, and tools may read these.
+ */
 export const reasons = {
+  ...meaning(exitCode.failed, {
+    'answered-by-someone-else':
+      'Check who answered: a host outside if the connection left the pod, or a program of the pod if it ' +
+      "ended at one of its ports. No rule redirected it: check whether the mesh's plugin was in the node's " +
+      'CNI configuration before this sandbox was created.',
+    'not-redirected':
+      "Check the mesh's CNI pod on this node: was it ready, and its plugin in the node's CNI " +
+      'configuration, before this sandbox was created? Rules are written when a sandbox is created: ' +
+      "recreate this pod. If other pods of the node pass, check this pod's annotations that exclude ports " +
+      'or addresses, and the port of the rule.',
+    'no-listener':
+      "Check ztunnel on this node, and istio-cni's log for this pod: ztunnel opens these ports inside the " +
+      'pod when istio-cni hands it over. The annotation `ambient.istio.io/redirection` is no proof: it ' +
+      'outlives a reboot.',
+    'not-captured':
+      "Check istio-cni's log for this pod: ztunnel listens in it, but no rule redirects connections to " +
+      'ztunnel. Recreate the pod when istio-cni is ready on this node.',
+    'interface-missing':
+      "Check whether Multus was in the node's CNI configuration, and the network's plugin and IPAM ready, " +
+      'before this sandbox was created. Interfaces are created with the sandbox: recreate this pod.',
+    'interface-down':
+      "Check the node's device behind this interface: its link, its VLAN, its virtual function.",
+    'address-differs':
+      "Check the pod's annotation `k8s.v1.cni.cncf.io/network-status` and the network's IPAM: the " +
+      'interface does not have the assigned address.',
+    'address-missing':
+      "Check the CNI plugin's log for this sandbox: none of the pod's interfaces has the address by which " +
+      'the cluster knows the pod, so traffic does not reach it. Recreate the pod.',
+    'address-unusable':
+      "Check `ip -6 addr` in the pod's network namespace: the kernel does not send from an address that is tentative " +
+      '(duplicate address detection has not ended) or dadfailed (another host has the address).',
+    'gateway-silent':
+      "Check the CNI agent on this node and the node's end of the pod's interface. Network policies do not " +
+      'affect the link layer, so the pod is not attached to its datapath.',
+    'no-default-route':
+      "Check the CNI plugin's log for this sandbox: the pod has no default route, or the one with the lowest " +
+      'metric discards packets. Recreate the pod.',
+    'node-silent':
+      "Check the node's routes to the pod and the CNI agent on this node: either what the pod sends does not " +
+      'reach the node, or no answer comes back. A network policy that denies egress to the node looks the same: ' +
+      'the profile then needs `roundTrip: { mode: prefer }`.',
+    'not-reached':
+      "Check the node's routes to the pod, and whether one of its pods has the same address: the kubelet's " +
+      'connection did not arrive. If the pod is in a mesh, its label must name the profile of the mesh as well.',
+    'inbound-not-redirected':
+      "Check the mesh's CNI pod on this node and who changes rules in this pod: connections from outside reach " +
+      'the pod without its proxy. Recreate the pod. If no pod of the mesh passes, check the settings of its plugin ' +
+      'that leave out ports or subnets: pods do not show them.',
+    'policy-not-in-force':
+      'Check whether a network policy of this namespace selects the pod and denies this `blocked` target, and the ' +
+      'log of its agent on this node: agents write the rules of a new pod late.',
+    'name-unknown': "Check the cluster's DNS, and the pod's `dnsPolicy` and `dnsConfig`.",
+    'connect-refused':
+      'Check the program at that address: it does not listen, or a firewall answered for it.',
+    'connect-timed-out': 'Check network policies and firewalls on the path, and whether the address is up.',
+    unreachable: "Check the pod's routes, and the gateways on the path.",
+    'policy-too-strict':
+      'Check whether the network policies that select the pod permit this `allowed` target, their agent on this ' +
+      'node, which may deny everything at first, and the target itself: is it up?',
+  }),
   ...meaning(exitCode.notPossible, {
     'no-route':
-      "Check the pod's routes: it has no route to any `connect` address of the profile, to the API " +
-      "server's service address, or to a neighbour. Add a `connect` address to which the pod has a route.",
+      "Check the pod's routes: it has no route to any `connect` address of the profile, or to the API server's " +
+      'service address. Add a `connect` address to which the pod has a route.',
     'no-target':
       "Check the profile's `connect`, `blocked` or `allowed` list and the pod's addresses (`status.podIPs`): " +
-      "the list needs an address of the pod's family that is not the pod's own.",
+      "the list needs an address of the pod's family.",
     'port-taken':
       'Check which program of this pod listens on that port: a container that runs before this one, or a ' +
       'sidecar that was running when this one ran again. The proof must run before the proxy.',
@@ -42,74 +105,11 @@ export const reasons = {
       'asked.',
     starved:
       "Check the node's load and the CPU limit of this container: it did not run for so long that it may have " +
-      'missed an answer. Recreate the pod.',
+      'missed an answer, or the proxy accepts no connections. Recreate the pod.',
     'not-readable':
       'Check the container runtime: a sandboxed one (gVisor, Kata), or a profile of AppArmor or SELinux, hides ' +
       'the tables of the network from this container. Use a profile without this check.',
     unexpected: 'This is a defect of the validator: please report it with this log.',
-  }),
-  ...meaning(exitCode.failed, {
-    'not-redirected':
-      "Check the mesh's CNI pod on this node: was it ready, and its plugin in the node's CNI " +
-      'configuration, before this sandbox was created? Rules are written when a sandbox is created: ' +
-      "recreate this pod. If other pods of the node pass, check this pod's annotations that exclude ports " +
-      'or addresses, and the port of the rule.',
-    'answered-by-someone-else':
-      'Check who answered: a host outside if the connection left the pod, or a program of the pod if it ' +
-      "ended at one of its ports. No rule redirected it: check whether the mesh's plugin was in the node's " +
-      'CNI configuration before this sandbox was created.',
-    'no-listener':
-      "Check ztunnel on this node, and istio-cni's log for this pod: ztunnel opens these ports inside the " +
-      'pod when istio-cni hands it over. The annotation `ambient.istio.io/redirection` is no proof: it ' +
-      'outlives a reboot.',
-    'not-captured':
-      "Check istio-cni's log for this pod: ztunnel listens in it, but no rule redirects connections to " +
-      'ztunnel. Recreate the pod when istio-cni is ready on this node.',
-    'interface-missing':
-      "Check whether Multus was in the node's CNI configuration, and the network's plugin and IPAM ready, " +
-      'before this sandbox was created. Interfaces are created with the sandbox: recreate this pod.',
-    'interface-down':
-      "Check the node's device behind this interface: its link, its VLAN, its virtual function.",
-    'interface-without-address':
-      "Check the network's IPAM (Whereabouts, host-local, DHCP) and the pod's annotation " +
-      '`k8s.v1.cni.cncf.io/network-status`.',
-    'address-differs':
-      "Check the pod's annotation `k8s.v1.cni.cncf.io/network-status` and the network's IPAM: the " +
-      'interface does not have the assigned address.',
-    'address-missing':
-      "Check the CNI plugin's log for this sandbox: none of the pod's interfaces has the address by which " +
-      'the cluster knows the pod, so traffic does not reach it. Recreate the pod.',
-    'address-unusable':
-      "Check `ip -6 addr` in the pod's network namespace: the kernel does not send from an address that is tentative " +
-      '(duplicate address detection has not ended) or dadfailed (another host has the address).',
-    'gateway-silent':
-      "Check the CNI agent on this node and the node's end of the pod's interface. Network policies do not " +
-      'affect the link layer, so the pod is not attached to its datapath.',
-    'no-default-route':
-      "Check the CNI plugin's log for this sandbox: the pod has no default route, or the one with the lowest " +
-      'metric discards packets or names a source address that does not exist. Recreate the pod.',
-    'node-silent':
-      "Check the node's routes to the pod and the CNI agent on this node: either what the pod sends does not " +
-      'reach the node, or no answer comes back. A network policy that denies egress to the node looks the same: ' +
-      'the profile then needs `roundTrip: { mode: prefer }`.',
-    'not-reached':
-      "Check the node's routes to the pod, and whether one of its pods has the same address: the kubelet's " +
-      'connection did not arrive. If the pod is in a mesh, its label must name the profile of the mesh as well.',
-    'inbound-not-redirected':
-      "Check the mesh's CNI pod on this node and who changes rules in this pod: connections from outside reach " +
-      'the pod without its proxy. Recreate the pod. If no pod of the mesh passes, check the settings of its plugin ' +
-      'that leave out ports or subnets: pods do not show them.',
-    'name-unknown': "Check the cluster's DNS, and the pod's `dnsPolicy` and `dnsConfig`.",
-    'connect-refused':
-      'Check the program at that address: it does not listen, or a firewall answered for it.',
-    'connect-timed-out': 'Check network policies and firewalls on the path, and whether the address is up.',
-    unreachable: "Check the pod's routes, and the gateways on the path.",
-    'policy-not-in-force':
-      'Check whether a network policy of this namespace selects the pod and denies this `blocked` target, and the ' +
-      'log of its agent on this node: agents write the rules of a new pod late.',
-    'policy-too-strict':
-      'Check whether the network policies that select the pod permit this `allowed` target, their agent on this ' +
-      'node, which may deny everything at first, and the target itself: is it up?',
   }),
 };
 

@@ -6,7 +6,7 @@ import { close, handleDefects, sleep, watch } from './host/loop.ts';
 import { native, pollEvent } from './host/native.ts';
 import { accepting } from './host/tcp.ts';
 import { helpFor, type Rechecks, readArguments, readChecks, readContinuous, UsageError } from './input.ts';
-import { leaveMessage, log, nameOf, sentenceOn, verdictSentence } from './log.ts';
+import { leaveMessage, log, sentenceOn, verdictSentence } from './log.ts';
 import { plan, type Step } from './plan.ts';
 import { readDevices, readPod } from './pod.ts';
 import { prove, witnessIn } from './prove.ts';
@@ -28,8 +28,6 @@ import { exitCodeFor, terminationMessage, type Verdict, verdictOf } from './verd
 interface Progress {
   /** The path of the termination message; absent until the command line has been read. */
   terminationLog?: string;
-  /** The steps in the order of the plan. */
-  steps: readonly Step[];
   /** The results of the steps that have ended. */
   results: Map<Step, Result>;
   /** Whether an earlier run has passed in this sandbox. */
@@ -50,7 +48,7 @@ export function run(): void {
     log(help);
     native.exit(exitCode.passed);
   }
-  const progress: Progress = { steps: [], results: new Map(), readiness: -1 };
+  const progress: Progress = { results: new Map(), readiness: -1 };
   const memory = readMemory(native.arguments());
   if (memory !== undefined) {
     runAgain(memory);
@@ -61,7 +59,8 @@ export function run(): void {
   const stop = (): never => {
     const signal = native.readSignal(signals) as 'SIGTERM' | 'SIGINT' | 'SIGHUP';
     if (progress.isLater) rememberPass(false);
-    return finish(progress, { verdict: 'stopped', code: exitCode[signal] }, stopped(signal, progress));
+    const problem = `${signal} arrived before the verdict; the network is not the cause`;
+    return finish(progress, { verdict: 'stopped', code: exitCode[signal] }, problem);
   };
   watch(signals, pollEvent.in, stop, true);
   const defect = (error: unknown): never =>
@@ -95,7 +94,6 @@ async function proveAll(progress: Progress): Promise<never> {
   const { pod, steps, witness, settings } = readEnvironment();
   progress.settings = settings;
   if (witness !== undefined && hasPassed()) return waitAgain(witness, progress);
-  progress.steps = steps;
   // before the kubelet's connection, after which the readiness probe begins
   const port = progress.settings?.port;
   const readiness = port && witness ? openReadiness(port, witness) : -1;
@@ -106,10 +104,6 @@ async function proveAll(progress: Progress): Promise<never> {
   }
   progress.readiness = readiness;
   progress.results = await prove(steps, pod, (step, result) => {
-    if (result === undefined) {
-      progress.results.delete(step);
-      return;
-    }
     progress.results.set(step, result);
     log(sentenceOn(result));
   });
@@ -144,13 +138,6 @@ async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
     await sleep(1000);
   }
   return rest({ failures: 0, readiness: -1, startup: startupListener(witness) }, progress.settings ? 0 : -1);
-}
-
-function stopped(signal: string, { steps, results }: Progress): string {
-  const open = steps.filter((step) => !results.has(step));
-  const names = open.map(({ profile, name, family }) => `${profile} ${nameOf(name, family)}`);
-  const still = names.length === 0 ? '' : `, with these still open: ${names.join(', ')}`;
-  return `${signal} arrived before the verdict${still}; the network is not the cause`;
 }
 
 function finish(progress: Progress, verdict: Verdict, problem?: string): never {

@@ -56,11 +56,11 @@ interface Run<Check> {
  * Runs the checks in parallel, each until it passes or its time is over. When all have passed, those that passed
  * earlier than the last one are repeated. A check that fails its repeat is retried until its time is over, and then the
  * others are repeated again. The last repeat has no retries, so checks that pass in turn, but never together, fail.
- * @param report called when a check ends, and without a finding when a check that had passed is retried
+ * @param report called when a check ends, and again if a repeat of it fails or has another note
  */
 export async function untilAllPass<Check extends TimedAttempt>(
   checks: Check[],
-  report: (check: Check, finding: Finding | undefined) => void,
+  report: (check: Check, finding: Finding) => void,
 ): Promise<{ check: Check; finding: Finding }[]> {
   const start = now();
   const runs = await Promise.all(
@@ -92,26 +92,18 @@ function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
   return runs.filter(({ at }) => at < newest - moment);
 }
 
-/** Repeats a check that passed. After a preliminary finding or, except in the last repeat, a failure, retries it. */
+/** Repeats a check that passed. Except in the last repeat, retries it until its time is over. */
 async function repeat<Check>(
   run: Run<Check>,
   isLast: boolean,
-  report: (finding: Finding | undefined) => void,
+  report: (finding: Finding) => void,
 ): Promise<void> {
   const { attempt, finding: before } = run;
   const deadline = Math.max(run.deadline, now() + grace);
-  const first = await attempt(deadline);
-  if (first.passed && !first.preliminary) {
-    run.finding = first;
-    if (before.passed && before.note !== first.note) report(first);
-  } else {
-    report(undefined);
-    const isFinal = !first.passed && (first.final || isLast);
-    const finding = isFinal ? first : await untilPassed(deadline, attempt);
-    run.finding = finding.passed ? finding : { ...finding, seen: `${finding.seen}, after it passed before` };
-    report(run.finding);
-  }
+  const finding = isLast ? await attempt(deadline) : await untilPassed(deadline, attempt);
+  run.finding = finding.passed ? finding : { ...finding, seen: `${finding.seen}, after it passed before` };
   run.at = now();
+  if (!finding.passed || (before.passed && before.note !== finding.note)) report(run.finding);
 }
 
 /** Turns an error into a finding: an error says nothing about the network, and must not end other checks. */

@@ -37,7 +37,7 @@ function readSockets(part: string): TcpSocket[] {
 }
 
 /** Parses the rows of `/proc/net/tcp` or `tcp6`: https://docs.kernel.org/networking/proc_net_tcp.html */
-export function parseTcp(text: string): TcpSocket[] {
+function parseTcp(text: string): TcpSocket[] {
   const end = '([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})';
   const row = new RegExp(`^\\s*\\d+: ${end} ${end} ([0-9A-F]{2})\\s(?:[0-9A-F]+:([0-9A-F]+))?`, 'gim');
   const address = (words = ''): Address => addressOf(bytesOfWords(words));
@@ -53,20 +53,12 @@ export function parseTcp(text: string): TcpSocket[] {
 }
 
 /** The states of the other end of an open connection. Other states belong to an earlier connection of that port. */
-const live = [tcpState.established, tcpState.synReceived, tcpState.finWait1, tcpState.finWait2];
-
-/** As `live`, plus the state of an end that closed first: enough to find out who answered, but not for a proof. */
-export const liveOrClosed: number[] = [...live, tcpState.timeWait];
+const live: number[] = [tcpState.established, tcpState.synReceived, tcpState.finWait1, tcpState.finWait2];
 
 /** The port of a connection's other end, if that is in this network namespace. @param from our possible addresses */
-export function endedAt(
-  from: Address[],
-  fromPort: number,
-  sockets: TcpSocket[],
-  states: number[] = live,
-): number | undefined {
+export function endedAt(from: Address[], fromPort: number, sockets: TcpSocket[]): number | undefined {
   const isOther = ({ state, remote, remotePort }: TcpSocket): boolean =>
-    states.includes(state) && remotePort === fromPort && from.some(({ hex }) => hex === remote.hex);
+    live.includes(state) && remotePort === fromPort && from.some(({ hex }) => hex === remote.hex);
   return sockets.find(isOther)?.localPort;
 }
 
@@ -77,7 +69,7 @@ export function endedAt(
 export const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
 /** Asks the kernel about one socket, which is far cheaper than reading its tables. False if the kernel cannot tell. */
-function isInState(states: number[], ...ends: Parameters<typeof native.stateAt>): boolean {
+function isInState(states: readonly number[], ...ends: Parameters<typeof native.stateAt>): boolean {
   try {
     return states.includes(native.stateAt(...ends));
   } catch {
@@ -107,21 +99,18 @@ export function sparePort(): number {
 export const surelyListens = (port: number, family: Family): boolean =>
   isInState([tcpState.listen], loopback[family], port, loopback[family], 0);
 
-/**
- * The text of a kernel table, or only its lines that contain `part`. If it cannot be read, that is an error, except for
- * IPv6 tables without IPv6.
- */
-export function readTable(path: string, part?: string): string {
+/** The lines of a kernel table that contain `part`. An unreadable table is an error, except for IPv6 without IPv6. */
+function readTable(path: string, part: string): string {
   try {
-    return part === undefined ? native.readFile(path) : native.readFile(path, part);
+    return native.readFile(path, part);
   } catch (error) {
     if (path.includes('6') && codeOf(error) === 'ENOENT') return '';
     throw new NotReadable(`${path} cannot be read: ${codeOf(error)}`);
   }
 }
 
-/** The bytes of an address in `/proc/net/tcp` or `route`, whose 32-bit words are little-endian on amd64 and arm64. */
-export function bytesOfWords(words: string): string {
+/** The bytes of an address in `/proc/net/tcp`, whose 32-bit words are little-endian on amd64 and arm64. */
+function bytesOfWords(words: string): string {
   return (words.match(/.{8}/g) ?? [])
     .map((word) => (word.match(/../g) ?? []).reverse().join(''))
     .join('')

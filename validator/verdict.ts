@@ -40,20 +40,16 @@ export interface Report extends Verdict {
  */
 const mostBytes = 1024;
 
-/** Shortens a text to at most this many bytes of JSON, where an escaped character takes up to six. */
-const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson);
-
+/** The size of a character in JSON, where an escaped one takes up to six bytes. */
 const inJson = (character: string): number => inBytes(JSON.stringify(character)) - 2;
 
-/** How to shorten a message, step by step until it fits: the names and reasons of failed checks stay longest. */
-const cuts: { field: 'expected' | 'seen' | 'note'; bytes: number; ofPassed?: true }[] = [
-  { field: 'expected', bytes: 0, ofPassed: true },
-  { field: 'seen', bytes: 0, ofPassed: true },
-  { field: 'note', bytes: 80 },
-  { field: 'note', bytes: 0 },
-  { field: 'expected', bytes: 0 },
-  { field: 'seen', bytes: 60 },
-  { field: 'seen', bytes: 0 },
+/** What a message that is too long leaves out, step by step: the names and reasons of failed checks stay longest. */
+const cuts: { field: 'expected' | 'seen' | 'note'; ofPassed?: true }[] = [
+  { field: 'expected', ofPassed: true },
+  { field: 'seen', ofPassed: true },
+  { field: 'note' },
+  { field: 'expected' },
+  { field: 'seen' },
 ];
 
 /** The termination message: one line of JSON. */
@@ -68,19 +64,18 @@ export function terminationMessage(report: Report): string {
     ...(results.some(({ finding }) => finding.passed && finding.wayNotShown) && {
       wayNotShown: true as const,
     }),
-    ...(problem !== undefined && { problem: cut(problem, 300) }),
+    ...(problem !== undefined && { problem: fitText(problem, 300, inJson) }),
   };
   const lineOf = (checks: CheckResult[]): string => {
     const more = results.length - checks.length;
     return JSON.stringify({ ...head, checks, ...(more > 0 && { more }) } satisfies TerminationMessage);
   };
   let entries = results.map(entryOf);
-  for (const { field, bytes, ofPassed } of cuts) {
+  for (const { field, ofPassed } of cuts) {
     if (fits(lineOf(entries))) return lineOf(entries);
     entries = entries.map((entry) => {
-      const { [field]: text, ...rest } = entry;
-      if (text === undefined || (ofPassed && !entry.passed)) return entry;
-      return bytes === 0 ? rest : { ...entry, [field]: cut(text, bytes) };
+      const { [field]: _, ...rest } = entry;
+      return ofPassed && !entry.passed ? entry : rest;
     });
   }
   if (!fits(lineOf(entries))) entries = entries.filter(({ passed }) => !passed);

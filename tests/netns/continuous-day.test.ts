@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { env } from '../../validator/shared/contract.ts';
 import { run } from '../support/run.ts';
-import { gatewayAddress, nodeAddress } from './harness/addresses.ts';
-import { pathOf } from './harness/namespaces.ts';
-import { addPod } from './harness/node-pods.ts';
-import { validator } from './harness/proof.ts';
+import { gatewayAddress } from './harness/addresses.ts';
+import { addPod, startIn } from './harness/node-pods.ts';
 import { ports, withoutIcmpLimit } from './harness/rechecks.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
@@ -46,33 +42,18 @@ async function startPods(node: Sandbox, many: number, interval: number): Promise
   const pods: Awaited<ReturnType<typeof addPod>>[] = [];
   for (let index = 0; index < many; index++) pods.push(await addPod(node, index));
   const programs = pods.map(({ name, addresses }) => {
-    const ids = ['--reuid=64532', '--regid=64532', '--clear-groups', '--bounding-set=-all'];
     // the port is closed: the first recheck opens it
-    const args = [...ids, validator, 'recheck', '0', '-1', '-1'];
     const continuous = { port: ports.readiness, interval: `${interval}s`, failures: 3 };
-    const child = spawn('nsenter', [`--net=${pathOf(name)}`, 'setpriv', ...args], {
-      env: {
-        [env.checks]: JSON.stringify(checks),
-        [env.podIPs]: addresses.join(','),
-        [env.nodeIPs]: Object.values(nodeAddress).join(','),
-        [env.continuous]: JSON.stringify(continuous),
-        PATH: process.env.PATH,
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const { child, log } = startIn(name, 'recheck 0 -1 -1', { checks, podIPs: addresses, continuous });
     node.onRemoval(async () => {
       if (child.exitCode !== null) return;
       child.kill('SIGTERM');
       await once(child, 'close');
     });
-    let log = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      log += text;
-    });
     return {
       pod: name,
       address: String(addresses[0]),
-      log: () => log,
+      log,
       isOpen: () => listening.test(readFileSync(`/proc/${child.pid}/net/tcp`, 'utf8')),
       time: () => Number(readFileSync(`/proc/${child.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e9,
     };

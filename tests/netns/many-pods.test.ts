@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { env } from '../../validator/shared/contract.ts';
 import { nodeAddress } from './harness/addresses.ts';
 import { listen } from './harness/listeners.ts';
-import { pathOf } from './harness/namespaces.ts';
-import { addPod } from './harness/node-pods.ts';
-import { validator } from './harness/proof.ts';
+import { addPod, startIn } from './harness/node-pods.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
 /** As many pods as a node runs by default start at the same time. */
@@ -22,29 +18,16 @@ const count = 110;
 async function proveAll(node: Sandbox, checks: object[], begun = async () => {}): Promise<number[]> {
   const pods: Awaited<ReturnType<typeof addPod>>[] = [];
   for (let index = 0; index < count; index++) pods.push(await addPod(node, index));
-  const runs = pods.map(({ name, addresses }) => {
-    const environment = {
-      [env.checks]: JSON.stringify(checks),
-      [env.podIPs]: addresses.join(','),
-      [env.nodeIPs]: Object.values(nodeAddress).join(','),
-    };
-    const ids = ['--reuid=64532', '--regid=64532', '--clear-groups', '--bounding-set=-all'];
-    const command = ['nsenter', `--net=${pathOf(name)}`, 'setpriv', ...ids, validator, 'validate'];
-    // each waits until its standard input ends, so that all start together
-    return spawn('sh', ['-c', `read _; exec ${command.join(' ')}`], {
-      env: { ...process.env, ...environment },
-    });
-  });
-  const ends = runs.map(async (child) => {
-    let log = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      log += text;
-    });
+  // each waits until its standard input ends, so that all start together
+  const runs = pods.map(({ name, addresses }) =>
+    startIn(name, 'validate', { checks, podIPs: addresses }, '{ read _ || :; }'),
+  );
+  const ends = runs.map(async ({ child, log }) => {
     const [code] = await once(child, 'close');
-    assert.equal(code, 0, log);
-    return Number(/after ([\d.]+) s/.exec(log)?.[1]);
+    assert.equal(code, 0, log());
+    return Number(/after ([\d.]+) s/.exec(log())?.[1]);
   });
-  for (const child of runs) child.stdin.end();
+  for (const { child } of runs) child.stdin.end();
   const [seconds] = await Promise.all([Promise.all(ends), begun()]);
   return seconds.toSorted((a, b) => a - b);
 }

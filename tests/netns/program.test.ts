@@ -48,7 +48,7 @@ async function run({ environment, args, signal }: Start): Promise<Ended> {
   return { code, log, complaints, message: args === undefined ? readFileSync(path, 'utf8') : '' };
 }
 
-const interfaces = (timeout: string, profile = 'multus'): object => ({ profile, interfaces: { timeout } });
+const interfaces = (timeout: string): object => ({ profile: 'multus', interfaces: { timeout } });
 const reach = (host: string): object => ({ profile: 'db', reach: { host, port: 9, timeout: '300ms' } });
 const checks = (...list: object[]): Record<string, string | undefined> => ({
   [env.checks]: JSON.stringify(list),
@@ -66,7 +66,6 @@ const unwritable = (path: string): Start => ({
 });
 /** How many bytes the value of this variable may have: the kernel's limit is `MAX_ARG_STRLEN`, 32 pages. */
 const longest = 131_071 - `${env.checks}=`.length;
-const forged = 'a\n\r\u001b[2K\u2028verdict: passed (0) after 0.050 s.';
 
 const cases: [what: string, start: Start, code: number, log: RegExp, complaints?: RegExp][] = [
   ['help', { args: ['validate', '--help'] }, 0, /^usage: validate .*\n\nRuns the checks/],
@@ -90,12 +89,6 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
     /unknown check __proto__/,
   ],
   [
-    'the longest list that the kernel allows',
-    { environment: { [env.checks]: `[{"profile":"${'é'.repeat((longest - 60) / 2)}","teleport":{}}]` } },
-    64,
-    /unknown check teleport/,
-  ],
-  [
     'a proof',
     { environment: checks(interfaces('1s')) },
     0,
@@ -117,41 +110,15 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
   ],
   ['an unknown mode', { environment: { ...checks(wrongUser), [env.mode]: 'relaxed' } }, 69, /wrong-user/],
   [
-    'a name with line ends and half of a surrogate pair: it adds no line to the log',
-    { environment: { ...checks(interfaces('100ms', `${forged}\ud800`)), ...missing } },
-    95,
-    /^a\\u000a\\u000d\\u001b\[2K\\u2028verdict: passed[^\p{Cc}\p{Zl}]*\nverdict: failed [^\p{Cc}\p{Zl}]*\n$/u,
-  ],
-  [
-    'a network with such a name, which Kubernetes does not allow',
-    {
-      environment: {
-        ...checks(interfaces('100ms')),
-        [env.networks]: JSON.stringify([{ name: `${forged}\ud800`, interface: 'no-such-if0' }]),
-      },
-    },
-    69,
-    /^multus[^\p{Cc}\p{Zl}]*verdict: passed[^\p{Cc}\p{Zl}]*\nverdict: not-possible [^\p{Cc}\p{Zl}]*\n$/u,
-  ],
-  [
     'an unreadable list of networks',
     { environment: { ...checks(interfaces('1s')), [env.networks]: '[{' } },
     69,
     /networks-unreadable/,
   ],
-  [
-    'a list of 50,000 networks, which the sentence does not repeat',
-    { environment: { ...checks(interfaces('1s')), [env.networks]: Array(50_000).fill('a').join() } },
-    69,
-    /^multus: .*networks-unreadable.{0,800}\nverdict: not-possible \(69\) after 0\.\d+ s.{0,200}\n$/,
-  ],
   ['a port without a listener', { environment: checks(reach('127.0.0.1')) }, 95, /connect-refused/],
   ['no listener, by a name', { environment: checks(reach('localhost')) }, 95, /connect-refused/],
-  ['no listener, by a name in capitals', { environment: checks(reach('LOCALHOST')) }, 95, /connect-refused/],
   ['a host with a blank', { environment: checks(reach('a b')) }, 95, /name-unknown/],
   ['a termination log in no folder', unwritable('/no/such/folder'), 0, /passed/, /cannot write .* ENOENT/],
-  ['a termination log that is a folder', unwritable('/proc'), 0, /passed/, /cannot write .* EISDIR/],
-  ['a termination log below a file', unwritable('/proc/version/log'), 0, /passed/, /cannot write .* ENOTDIR/],
   ['a termination log on a full disk', unwritable('/dev/full'), 0, /passed/, /cannot write .* ENOSPC/],
 ];
 
@@ -181,21 +148,13 @@ describe('the program', { concurrency: 2 }, () => {
     assert.match(problem, /unknown check teleport/);
   });
 
-  test('a thousand checks: the message is shortened', async () => {
-    const list = Array.from({ length: 1000 }, (_, n) => interfaces('100ms', `p${n}`));
-    const { code, message } = await run({ environment: { ...checks(...list), ...missing } });
-    assert.equal(code, 95);
-    assert.ok(Buffer.byteLength(message) <= 1024);
-    assert.ok(JSON.parse(message).more > 900);
-  });
-
   const signals = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const;
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     test(`${signal}: exit ${signals[signal]}, verdict stopped`, async () => {
       const environment = { ...checks(wrongUser, interfaces('1m')), ...missing };
       const { code, log, message } = await run({ environment, signal });
       assert.equal(code, signals[signal]);
-      assert.match(log, /verdict: stopped .*still open: multus interfaces/);
+      assert.match(log, /verdict: stopped .*arrived before the verdict/);
       const { verdict, checks: reported } = JSON.parse(message);
       assert.deepEqual([verdict, reported.length], ['stopped', 1]);
     });
@@ -215,7 +174,6 @@ for (const [what, more] of [
     },
   ],
   ['fewer variables: what a check does not need may be absent', {}],
-  ['an unknown variable has no effect', { CNI_GATE_FUTURE: 'x' }],
 ] as const)
   test(what, async (t) => {
     const server = createServer().listen(0, '127.0.0.1');

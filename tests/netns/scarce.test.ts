@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { env } from '../../validator/shared/contract.ts';
 import { hierarchyOf } from '../support/cgroups.ts';
-import { nodeAddress, podAddress } from './harness/addresses.ts';
-import { pathOf } from './harness/namespaces.ts';
-import { validator } from './harness/proof.ts';
+import { podAddress } from './harness/addresses.ts';
+import { startIn } from './harness/node-pods.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
 /* The program without processor time, and without the kernel's tables in /proc: no correct pod fails. */
@@ -19,23 +16,10 @@ const way = (timeout: string): object[] => [
   { profile: 'way', gateway: { required: true, timeout } },
   { profile: 'way', roundTrip: { mode: 'require', timeout } },
 ];
-const ids = ['--reuid=64532', '--regid=64532', '--clear-groups', '--bounding-set=-all'];
 
-function start({ pod }: Sandbox, checks: object[], first = ':') {
-  const command = `${first} && exec setpriv ${ids.join(' ')} ${validator} validate`;
-  const child = spawn('nsenter', [`--net=${pathOf(pod)}`, 'unshare', '--mount', 'sh', '-c', command], {
-    env: {
-      PATH: process.env.PATH,
-      [env.checks]: JSON.stringify(checks),
-      [env.podIPs]: Object.values(podAddress).join(','),
-      [env.nodeIPs]: Object.values(nodeAddress).join(','),
-    },
-  });
-  let log = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
-  });
-  return { child, ended: once(child, 'close').then(([code]) => ({ code, log })) };
+function start({ pod }: Sandbox, checks: object[], first?: string) {
+  const { child, log } = startIn(pod, 'validate', { checks, podIPs: Object.values(podAddress) }, first);
+  return { child, ended: once(child, 'close').then(([code]) => ({ code, log: log() })) };
 }
 
 test('50m of CPU and 20,000 routes: a correct pod passes', async (t) => {

@@ -8,7 +8,7 @@ import { dialFrom } from './harness/dial.ts';
 import { type Listening, listen } from './harness/listeners.ts';
 import { injected, type PodSpecimen } from './harness/pods.ts';
 import { type Proof, type RunningProof, startProof } from './harness/proof.ts';
-import { Sandbox } from './harness/sandbox.ts';
+import { bootId, Sandbox } from './harness/sandbox.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
 import {
@@ -110,8 +110,9 @@ test('at rest: less than 1 MB of private memory, an immediate end, and a port th
   const own = [...memory.matchAll(/^Private_(?:Clean|Dirty):\s+(\d+) kB$/gm)].map(([, kB]) => Number(kB));
   const start = performance.now();
   running.signal('SIGTERM');
-  const { code } = await running.ended;
+  const { code, message } = await running.ended;
   assert.equal(code, 0);
+  assert.deepEqual(message.sandbox, { netns: String(sandbox.inode), bootId: bootId() });
   assert.ok(performance.now() - start < 100, `${performance.now() - start} ms`);
   const sum = own.reduce((a, b) => a + b, 0);
   console.log(`${sum} kB of memory at rest`);

@@ -1,13 +1,12 @@
 import { type Finding, failed, passed } from '../finding.ts';
 import { Datagrams } from '../host/datagrams.ts';
 import { now, sleep } from '../host/loop.ts';
-import { addressesOf, type Device, type Pod, readDevices } from '../pod.ts';
+import { addressesOf, type Device, isOwn, type Pod, readDevices } from '../pod.ts';
 import type { Reason } from '../reasons.ts';
 import { type Address, type Family, formatAddress, hostOf } from '../shared/addresses.ts';
 import type { GatewayCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
 import { defaultRoute } from './default-route.ts';
-import { isOwn } from './probe.ts';
 
 /**
  * Checks that the addresses in the pod's status are on its interfaces. An address is missing if a plugin returned it
@@ -36,9 +35,6 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
   );
 }
 
-/** How long, in milliseconds, routes may be missing after an address has appeared: plugins write routes later. */
-const settling = 1000;
-
 /** The usual and the shortest time of an attempt, in milliseconds. The kernel retries a neighbour once a second. */
 const round = { usual: 1000, least: 300 };
 
@@ -55,12 +51,10 @@ const enough = 3;
  */
 export function attemptGateway({ required }: GatewayCheck, family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
-  let missing: { at: number; finding: Finding } | undefined;
   const withoutGateway = (reported: Finding): Finding => {
     // if the environment has no addresses, the family comes from an interface that was there at the start
     const finding = wanted.length === 0 ? passed('it') : judgeAddresses(wanted, readDevices());
-    if (!finding.passed) missing = { at: now(), finding };
-    return missing !== undefined && now() - missing.at < settling ? missing.finding : reported;
+    return finding.passed ? reported : finding;
   };
   return async (deadline) => {
     const route = defaultRoute(family);
@@ -70,19 +64,16 @@ export function attemptGateway({ required }: GatewayCheck, family: Family, pod: 
     }
     if ('reason' in route) return withoutGateway(route);
     const { gateway, device } = route;
-    const seen = `a default route by ${device}`;
-    if (!gateway) return withoutGateway(noGateway(`${seen} without a gateway`));
-    if (gateway.family !== family)
-      return withoutGateway(noGateway(`${seen} with an ${gateway.family} gateway`));
-    if (readDevices().some((it) => it.name === device && !it.neighbours))
-      return withoutGateway(noGateway(`${seen}, which has no neighbours`));
+    const hasNeighbours = readDevices().every((it) => it.name !== device || it.neighbours);
+    if (gateway?.family !== family || !hasNeighbours)
+      return withoutGateway(noGateway(`a default route by ${device} without a gateway at the link layer`));
     const time = Math.min(round.usual, Math.max(deadline - now(), round.least));
     return askFor(hostOf(gateway, device), family, pod, time);
   };
 }
 
 const noGateway = (seen: string): Finding =>
-  passed(seen, 'nothing was asked, because there is no gateway at the link layer');
+  passed(seen, 'nothing was asked, because there is no such gateway');
 
 /**
  * Sends datagrams to the gateway. While its link-layer address is unknown, the kernel queues them for the socket

@@ -1,9 +1,8 @@
-import { type Failed, type Finding, failed, passed } from '../finding.ts';
+import { type Failed, type Finding, failed, mostTelling, passed } from '../finding.ts';
 import { now } from '../host/loop.ts';
 import { readText } from '../host/native.ts';
 import { type AskedNetwork, type NetworkStatus, readNetworkStatus, readNetworks } from '../networks.ts';
 import { type Device, type Pod, readDevices } from '../pod.ts';
-import type { Reason } from '../reasons.ts';
 import { formatAddress, isLinkLocal } from '../shared/addresses.ts';
 import type { InterfacesCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
@@ -33,30 +32,16 @@ export function attemptInterfaces({ devices: inUserSpace }: InterfacesCheck, pod
     if (networks.length === 0) return passed('no requested network', 'there is no interface to check');
     const text = pod.networkStatusFile === undefined ? '' : readText(pod.networkStatusFile);
     const devices = readDevices();
-    const status = readNetworkStatus(text, pod.addresses, devices);
+    const status = readNetworkStatus(text, pod.addresses);
     const findings = judgeInterfaces(networks, status, devices, inUserSpace);
     const good = findings.filter((it) => it.passed);
-    if (good.length < findings.length) return worstFailure(findings);
+    if (good.length < findings.length) return mostTelling(findings.filter((it) => !it.passed));
     const seen = good.map((it) => it.seen).join('; ');
     const notes = good.flatMap(({ note }) => note ?? []);
     if (!notes.includes(unconfirmed)) return passed(seen, notes.join('; ') || undefined);
     const isWaiting = now() < patient || good.some(({ preliminary }) => preliminary);
     return { ...passed(seen, unconfirmed), ...(isWaiting && { preliminary: true }) };
   };
-}
-
-const telling: Reason[] = [
-  'interface-missing',
-  'interface-down',
-  'interface-without-address',
-  'address-differs',
-];
-
-/** Combines all failures into one, with the most informative reason. */
-function worstFailure(findings: Finding[]): Failed {
-  const failures = findings.filter((it) => !it.passed);
-  const reason = telling.find((it) => failures.some((failure) => failure.reason === it));
-  return failed(reason ?? 'interface-missing', failures.map(({ seen }) => seen).join('; '));
 }
 
 const cut = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
@@ -80,12 +65,9 @@ export function judgeInterfaces(
   });
 }
 
-/** Whether an entry describes this network. Older releases of Multus omit the namespace, or write another name. */
-function isOf(entry: NetworkStatus, { name, interface: device, usualInterface }: AskedNetwork): boolean {
-  if (device !== undefined && entry.interface !== undefined) return entry.interface === device;
-  if (entry.name === name || entry.name === name.slice(name.indexOf('/') + 1)) return true;
-  return !entry.name.includes('/') && entry.interface === usualInterface;
-}
+/** Whether an entry describes this network, of which the pod may request several interfaces. */
+const isOf = (entry: NetworkStatus, { name, interface: device }: AskedNetwork): boolean =>
+  device !== undefined && entry.interface !== undefined ? entry.interface === device : entry.name === name;
 
 /** Judges a network that `network-status` lists: its interface must exist, and have the listed addresses. */
 function judgeEntry(
@@ -98,8 +80,8 @@ function judgeEntry(
     return passed(`${network.name} without an interface of its own`);
   const name = network.interface ?? entry.interface ?? network.usualInterface;
   const device = devices.find((it) => it.name === name);
-  if (!device && (entry.device || inUserSpace)) {
-    const note = entry.device ? undefined : `${name} is missing, or driven in user space`;
+  if (!device && inUserSpace) {
+    const note = `${name} is missing, or driven in user space`;
     return passed(`${network.name} as a device that the kernel's network does not know`, note);
   }
   if (!device) return absent(network, name);
@@ -126,18 +108,13 @@ function judgeUnlisted(
   const device = other ? undefined : devices.find((it) => it.name === name);
   const notListed = `network-status of this sandbox does not list ${network.name}`;
   if (device && !device.up) return down(network, name);
-  if (device && network.asksAddress && isAddressless(device)) {
-    const seen = `interface ${name} for ${network.name} without an address`;
-    return failed('interface-without-address', seen);
-  }
   if (device && status) return passed(found(network, device), `${notListed}, so addresses were not compared`);
   if (device) {
     const finding = passed(found(network, device), unconfirmed);
     // only `network-status` shows whether the interface should have an address
-    return isAddressless(device) ? { ...finding, preliminary: true } : finding;
+    return device.addresses.every(isLinkLocal) ? { ...finding, preliminary: true } : finding;
   }
-  // a pod that requests an address on the network needs an interface
-  if (!status || network.asksAddress) return absent(network, name);
+  if (!status) return absent(network, name);
   const seen = other
     ? `no interface for ${network.name}: ${name} is that of ${other.name}`
     : `no interface ${name} for ${network.name}`;
@@ -149,8 +126,6 @@ const absent = (network: AskedNetwork, name: string): Failed =>
 
 const down = (network: AskedNetwork, name: string): Failed =>
   failed('interface-down', `interface ${name} for ${network.name} down`);
-
-const isAddressless = ({ addresses }: Device): boolean => addresses.every(isLinkLocal);
 
 const found = ({ name }: AskedNetwork, device: Device): string =>
   `${device.name} for ${name} with ${addressesOf(device)}`;

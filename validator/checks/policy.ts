@@ -1,5 +1,5 @@
-import { type Failed, failed, passed } from '../finding.ts';
-import { now, sleep } from '../host/loop.ts';
+import { type Failed, failed, mostTelling, passed } from '../finding.ts';
+import { close, now, sleep } from '../host/loop.ts';
 import { addressesOf, dial } from '../host/tcp.ts';
 import type { Pod } from '../pod.ts';
 import type { Reason } from '../reasons.ts';
@@ -17,15 +17,6 @@ const span = { held: 1000, between: 250, dial: 1500 };
 
 /** How long resolving a name may take, in milliseconds. */
 const patience = 4000;
-
-/** Problems, the most informative first: a policy that is not in force explains the others. */
-const telling: Reason[] = [
-  'policy-not-in-force',
-  'name-unknown',
-  'connect-refused',
-  'unreachable',
-  'policy-too-strict',
-];
 
 interface Target extends HostPort {
   /** The target as the profile names it. */
@@ -45,8 +36,7 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
   const resolve = async (text: string): Promise<Target | Failed> => {
     const { host, port } = parseHostPort(text) ?? { host: text, port: 0 };
     const found = known.get(host) ?? (await addressesOf(host, patience));
-    if (!Array.isArray(found))
-      return failed('name-unknown', `${'code' in found ? found.code : 'no answer'} for the name ${host}`);
+    if (!Array.isArray(found)) return failed('name-unknown', `${found} for the name ${host}`);
     const addresses = found.filter((address) => families.some((it) => it === parseAddress(address)?.family));
     if (addresses.length === 0) return failed('name-unknown', `no address of the pod's family for ${host}`);
     known.set(host, addresses);
@@ -67,10 +57,8 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
     }
     const ended = problems;
     problems = [];
-    const reason = telling.find((it) => ended.some((problem) => problem.reason === it));
-    if (reason === undefined) return passed('that', allowed.length === 0 ? unlike : undefined);
-    const texts = ended.filter((problem) => problem.reason === reason).map(({ seen }) => seen);
-    return failed(reason, [...new Set(texts)].join('; '));
+    if (ended.length > 0) return mostTelling(ended);
+    return passed('that', allowed.length === 0 ? unlike : undefined);
   };
 }
 
@@ -107,7 +95,7 @@ const nameOf = ({ text, host }: Target, address: string): string =>
 async function ask(host: string, port: number): Promise<{ reason: Reason; how: string }> {
   const dialled = await dial({ host, port, limit: span.dial, seesIcmp: true });
   if (dialled.as === 'connected') {
-    dialled.socket.close();
+    close(dialled.socket);
     return { reason: 'policy-not-in-force', how: 'a connection to' };
   }
   if (dialled.as === 'silent') return { reason: 'policy-too-strict', how: 'no answer for' };

@@ -1,67 +1,47 @@
 import { type Failed, type Finding, failed } from '../finding.ts';
-import { native } from '../host/native.ts';
-import { listen } from '../host/tcp.ts';
-import { type Pod, readDevices } from '../pod.ts';
+import { close } from '../host/loop.ts';
+import { accepting } from '../host/tcp.ts';
+import type { Pod } from '../pod.ts';
 import type { Family } from '../shared/addresses.ts';
 import type { RedirectCheck } from '../shared/contract.ts';
 import { targetsOf } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
-import { loopback, readListeners } from '../sockets.ts';
-import { type Ask, askAll, askOutside } from '../spare-targets.ts';
-import { acceptsNothing, connectTo, limitOf, listenersOn } from './captured.ts';
-import { probe } from './probe.ts';
+import { loopback } from '../sockets.ts';
+import { type Ask, askAll, askOutside } from '../targets.ts';
+import { connectTo, limitOf, ofProxy } from './captured.ts';
 
 /**
- * Listens on the proxy's port, connects to an address where nothing answers, and expects its own token, like linkerd's
- * validator and `istio-iptables --run-validation`. Unlike those, it distinguishes causes, and retries.
+ * Connects to an address where nothing answers, like linkerd's validator and `istio-iptables --run-validation`. The
+ * connection must end at the proxy's port. Unlike those, it distinguishes causes, and retries.
+ * @param isLater whether the proxy has its port by now; otherwise, this program listens there
  */
-export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod): Attempt {
+export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod, isLater = false): Attempt {
+  // an inbound check listens only on `lo`, where its connection stays: the kubelet's is for the check `witness`
+  const from = check.direction === 'inbound' ? loopback[family] : undefined;
   return async (deadline) => {
     const wrong = wrongUser(check, pod.userId, pod.groupId);
     if (wrong) return wrong;
-    const token = native.random(32);
-    // an inbound check listens only on `lo`, where its connection stays: the kubelet's is for the check `witness`
-    const from = check.direction === 'inbound' ? loopback[family] : undefined;
-    const listener = listen(check.listen, family, token, from);
+    const listener = isLater ? undefined : accepting(check.listen, family, close, undefined, from);
     if (typeof listener === 'string') return cannotListen(check.listen, family, listener);
-    const { accepted } = listener;
     const limit = limitOf(deadline);
+    const reasons = { missing: 'not-redirected', elsewhere: 'answered-by-someone-else' } as const;
     try {
-      return await askByRule(check, family, pod, (target) => probe(target, { token, accepted, limit, from }));
+      const finding = await askByRule(check, family, pod, (target) =>
+        connectTo(target, check.listen, limit, reasons, from),
+      );
+      return isLater ? ofProxy(finding, check.listen, family) : finding;
     } finally {
-      listener.close();
+      if (listener !== undefined) close(listener);
     }
   };
 }
 
-/**
- * The form of the check once the proxy has its port: the proxy must get the connection. A proxy that does not listen is
- * not the network's fault. Neither is a proxy that accepts nothing, so that its queue fills up and the kernel drops
- * further connections. Both are the failure `no-listener`.
- */
-export function attemptProxied(check: RedirectCheck, family: Family, pod: Pod): Attempt {
-  const from = check.direction === 'inbound' ? loopback[family] : undefined;
-  return async (deadline) => {
-    const limit = limitOf(deadline);
-    const ask: Ask = (target) => connectTo(target, check.listen, limit, from);
-    const finding = await askByRule(check, family, pod, ask);
-    if (finding.passed) return finding;
-    const listeners = listenersOn(check.listen, family, readListeners());
-    if (listeners.length === 0)
-      return failed('no-listener', `no listener on ${check.listen} in the pod (${family})`);
-    if (acceptsNothing(listeners))
-      return failed('no-listener', `connections to port ${check.listen} that nothing accepts`);
-    return finding.reason === 'not-captured' ? withHint({ ...finding, reason: 'not-redirected' }) : finding;
-  };
-}
-
 async function askByRule(check: RedirectCheck, family: Family, pod: Pod, ask: Ask): Promise<Finding> {
-  if (check.direction === 'outbound')
-    return withHint(await askOutside(check.connect, family, pod.apiServer, ask));
+  if (check.direction === 'outbound') return askOutside(check.connect, family, pod.apiServer, ask);
   const finding = await askAll(targetsOf(check.connect, family), ask);
   // inbound targets are addresses on `lo` that the mesh adds, so without a route, the mesh's rules are missing
   const isUnrouted = !finding.passed && finding.reason === 'no-route';
-  return withHint(isUnrouted ? { ...finding, reason: 'not-redirected' } : finding);
+  return isUnrouted ? { ...finding, reason: 'not-redirected' } : finding;
 }
 
 /** Returns a failure if the rule does not apply to this user or group, so that the check would show nothing. */
@@ -84,11 +64,4 @@ const wrong = (seen: string): Failed => ({
 export function cannotListen(port: number, family: Family, code: string): Failed {
   if (code === 'EADDRINUSE') return failed('port-taken', `port ${port} taken by another program (${family})`);
   return failed('cannot-listen', `${code} on listening on port ${port} (${family})`);
-}
-
-/** Adds a hint if the interface `lo` is down, because correct rules have no effect then. */
-function withHint(finding: Finding): Finding {
-  if (finding.passed || finding.reason !== 'not-redirected') return finding;
-  const up = readDevices().some(({ name, up }) => name === 'lo' && up);
-  return up ? finding : { ...finding, seen: `${finding.seen}, and the interface lo is down` };
 }

@@ -2,12 +2,11 @@ import { type Failed, failed, type Passed, passed } from '../finding.ts';
 import { Datagrams, type IcmpError } from '../host/datagrams.ts';
 import { now, sleep } from '../host/loop.ts';
 import { native } from '../host/native.ts';
-import type { Pod } from '../pod.ts';
+import { isOwn, ownAddresses, type Pod } from '../pod.ts';
 import { type Address, type Family, formatAddress, hostOf, parseSocketAddress } from '../shared/addresses.ts';
 import type { RoundTripCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
 import { defaultRoute, isSame, routeTo } from './default-route.ts';
-import { isOwn, ownAddresses } from './probe.ts';
 
 /**
  * How long an attempt waits for an answer, in milliseconds. The time doubles with each attempt: a node limits its ICMP
@@ -97,7 +96,7 @@ function destinationsOf(family: Family, pod: Pod): Destination[] {
   const hosts = [
     ...pod.nodeAddresses.filter((address) => address.family === family).map(formatAddress),
     ...(gateway?.family === family ? [hostOf(gateway, device)] : []),
-    ...(isSame(route, routeTo(outside[family], family)) ? [outside[family]] : []),
+    ...(isSame(route, routeTo(outside[family])) ? [outside[family]] : []),
   ];
   return [...new Set(hosts)].map((host) => ({
     host,

@@ -2,11 +2,10 @@ import { type Finding, failed, passed } from '../finding.ts';
 import { after, close, sleep } from '../host/loop.ts';
 import { native } from '../host/native.ts';
 import { accepting } from '../host/tcp.ts';
-import type { Pod } from '../pod.ts';
+import { ownAddresses, type Pod } from '../pod.ts';
 import { type Family, formatAddress, isIn } from '../shared/addresses.ts';
 import type { WitnessCheck } from '../shared/contract.ts';
 import { defaultRoute } from './default-route.ts';
-import { ownAddresses } from './probe.ts';
 import { cannotListen } from './redirect.ts';
 
 /** The settings of the check, and the address family by which the kubelet connects. */

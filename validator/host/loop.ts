@@ -41,7 +41,7 @@ export function eventOf(descriptor: number, wanted: number, milliseconds: number
   return new Promise((resolve) => {
     const settle = (result: boolean): void => {
       forget();
-      unwatch(descriptor);
+      watches.delete(descriptor);
       resolve(result);
     };
     const forget = after(milliseconds, () => settle(false));
@@ -49,14 +49,9 @@ export function eventOf(descriptor: number, wanted: number, milliseconds: number
   });
 }
 
-/** Stops watching a descriptor, which stays open. */
-export function unwatch(descriptor: number): void {
-  watches.delete(descriptor);
-}
-
 /** Stops watching a descriptor, and closes it. */
 export function close(descriptor: number): void {
-  unwatch(descriptor);
+  watches.delete(descriptor);
   native.close(descriptor);
 }
 

@@ -30,14 +30,14 @@ export interface Native {
   /** Writes a well-formed text to standard output (1) or standard error (2), as much of it as the stream accepts. */
   write(descriptor: 1 | 2, text: string): void;
 
-  /** An entry for each link-layer address and each IP address of each interface: getifaddrs(3). */
-  interfaces(): { name: string; flags: number; address?: string | undefined; mac?: string | undefined }[];
+  /** An entry for each address of each interface, which is absent if it is no IP address: getifaddrs(3). */
+  interfaces(): { name: string; flags: number; address?: string | undefined }[];
 
   /**
-   * The route to an address, from a source address if one is given. Throws `ENETUNREACH` if there is none, and
+   * The route to an address. Throws `ENETUNREACH` if there is none, and
    * `EINVAL`, `EHOSTUNREACH` or `EACCES` if the route's type is blackhole, unreachable or prohibit.
    */
-  route(address: string, source: string | undefined): { device: string; gateway?: string | undefined };
+  route(address: string): { device: string; gateway?: string | undefined };
 
   /** Opens a UDP socket for IPv4 (4) or IPv6 (6) that keeps the ICMP messages about its datagrams. */
   datagrams(family: 4 | 6): number;
@@ -60,10 +60,6 @@ export interface Native {
   listen(socket: number): void;
   /** Returns the socket of a waiting connection. Throws `EAGAIN` if there is none. */
   accept(socket: number): number;
-  /** Returns the number of bytes sent. */
-  send(socket: number, bytes: Uint8Array): number;
-  /** Closes the writing half, so that the other end sees the end of the data. */
-  endWriting(socket: number): void;
   /** The port to which a client connected, before a rule of this network namespace redirected the connection. */
   originalPort(socket: number): number;
   /** Makes the kernel drop all packets that arrive at a bound socket, so that clients get no answer. */
@@ -78,7 +74,7 @@ export interface Native {
   localEnd(socket: number): SocketEnd;
   otherEnd(socket: number): SocketEnd;
 
-  /** Reads up to 4096 bytes of a socket or pipe; none if the other end closed it. Throws `EAGAIN` if none came yet. */
+  /** Reads up to 4096 bytes of a pipe; none if the other end closed it. */
   read(descriptor: number): Uint8Array;
   close(descriptor: number): void;
   /** Waits at most this long for {@link pollEvent}s; with -1, forever. Returns each descriptor's events, or 0. */

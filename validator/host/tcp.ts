@@ -1,28 +1,23 @@
 import { type Address, type Family, parseSocketAddress } from '../shared/addresses.ts';
-import { after, close, eventOf, unwatch, watch } from './loop.ts';
+import { after, close, eventOf, watch } from './loop.ts';
 import { codeOf, native, pollEvent } from './native.ts';
-
-/** After this many milliseconds, the next address of a name is tried too (RFC 8305, "Connection Attempt Delay"). */
-const attemptDelay = 250;
 
 /** How a TCP connect ended. */
 export type Dialled =
-  | { as: 'connected'; socket: Connection }
+  /** `source` is our own address, as the other end sees it unless it is translated on the way. */
+  | { as: 'connected'; socket: number; source: Address[]; port: number }
   /** This machine has no usable route, so no packet was sent. */
   | { as: 'no-route'; code: string }
   | { as: 'refused'; code: string }
-  /** No answer in time. `resolved` is false if even the name was not resolved in time. */
-  | { as: 'silent'; resolved: boolean };
-
-type Unresolved = Extract<Dialled, { as: 'refused' | 'silent' }>;
+  | { as: 'silent' };
 
 export interface DialOptions {
-  /** A name or an address; an IPv6 address may have its interface after %. */
+  /** An address; an IPv6 address may have its interface after %. */
   host: string;
   port: number;
   /** The source address; absent if the kernel should choose it. */
   from?: string | undefined;
-  /** The source port, unless it is taken; absent or 0 if the kernel should choose it. */
+  /** The source port; absent or 0 if the kernel should choose it. */
   fromPort?: number;
   /** Milliseconds after which the connect counts as unanswered. */
   limit: number;
@@ -30,48 +25,29 @@ export interface DialOptions {
   seesIcmp?: boolean;
 }
 
-export async function dial(options: DialOptions): Promise<Dialled> {
-  const { host, limit } = options;
-  const deadline = native.now() + limit;
-  const addresses = await addressesOf(host, limit);
-  if (!Array.isArray(addresses)) return addresses;
-  let first: string | undefined;
-  for (const [index, address] of addresses.entries()) {
-    const isLast = index === addresses.length - 1;
-    const left = Math.max(deadline - native.now(), 0);
-    const time = isLast ? left : Math.min(left, attemptDelay);
-    const ended = await connect(address, time, options);
-    if (ended.as === 'connected' || (isLast && (ended.as === 'silent' || first === undefined))) return ended;
-    first ??= ended.as === 'silent' ? 'ETIMEDOUT' : ended.code;
-  }
-  return { as: 'refused', code: first ?? 'ENOTFOUND' };
-}
-
-/** The addresses of a name within a time, or an address itself. Otherwise, returns how a dial to the name ends. */
-export function addressesOf(host: string, limit: number): Promise<string[] | Unresolved> {
+/** The addresses of a name within a time, or an address itself. Otherwise, the code of an error, or `no answer`. */
+export function addressesOf(host: string, limit: number): Promise<string[] | string> {
   if (parseSocketAddress(host) !== undefined) return Promise.resolve([host]);
   return new Promise((resolve) => {
-    const forget = after(limit, () => resolve({ as: 'silent', resolved: false }));
+    const forget = after(limit, () => resolve('no answer'));
     lookUp(host)
-      .then(resolve, (error) => resolve({ as: 'refused', code: codeOf(error) }))
+      .then(resolve, (error) => resolve(codeOf(error)))
       .finally(forget);
   });
 }
 
-async function connect(
-  address: string,
-  limit: number,
-  { port, from, fromPort = 0, seesIcmp = false }: DialOptions,
-): Promise<Dialled> {
+export async function dial(options: DialOptions): Promise<Dialled> {
+  const { host, port, from, fromPort = 0, limit, seesIcmp = false } = options;
+  const isIPv6 = host.includes(':');
   let socket = -1;
   let failed: 'no-route' | 'refused' = 'no-route';
   try {
-    socket = native.socket(address.includes(':') ? 6 : 4, seesIcmp);
+    socket = native.socket(isIPv6 ? 6 : 4, seesIcmp);
     failed = 'refused';
     if (from !== undefined || fromPort > 0)
-      bindTo(socket, from ?? (address.includes(':') ? '::' : '0.0.0.0'), fromPort);
+      native.bind(socket, from ?? (isIPv6 ? '::' : '0.0.0.0'), fromPort);
     failed = 'no-route';
-    native.connect(socket, address, port);
+    native.connect(socket, host, port);
   } catch (error) {
     const code = codeOf(error);
     if (code !== 'EINPROGRESS') {
@@ -90,55 +66,15 @@ async function connect(
         return { as: 'refused', code: `ICMP ${type}/${code} from ${from}` };
       }
       native.socketError(socket);
-      return { as: 'connected', socket: new Connection(socket) };
+      const own = native.localEnd(socket);
+      const source = [parseSocketAddress(own.address) ?? []].flat();
+      return { as: 'connected', socket, source, port: own.port };
     }
     close(socket);
-    return { as: 'silent', resolved: true };
+    return { as: 'silent' };
   } catch (error) {
     close(socket);
     return { as: 'refused', code: codeOf(error) };
-  }
-}
-
-function bindTo(socket: number, address: string, port: number): void {
-  try {
-    native.bind(socket, address, port);
-  } catch (error) {
-    if (port === 0 || codeOf(error) !== 'EADDRINUSE') throw error;
-    native.bind(socket, address, 0);
-  }
-}
-
-/** A TCP connection. The kernel buffers what arrives before `receive` is called. */
-export class Connection {
-  readonly #socket: number;
-  /** Our own address, as the other end sees it unless it is translated on the way. */
-  readonly source: Address[];
-  readonly port: number;
-
-  constructor(socket: number) {
-    this.#socket = socket;
-    const { address, port } = native.localEnd(socket);
-    this.source = [parseSocketAddress(address) ?? []].flat();
-    this.port = port;
-  }
-
-  /** Calls a function with the bytes that arrive, and with undefined at the end. */
-  receive(act: (bytes: Uint8Array | undefined) => void): void {
-    watch(this.#socket, pollEvent.in, () => {
-      try {
-        const bytes = native.read(this.#socket);
-        if (bytes.length > 0) return act(bytes);
-      } catch (error) {
-        if (codeOf(error) === 'EAGAIN') return;
-      }
-      unwatch(this.#socket);
-      act(undefined);
-    });
-  }
-
-  close(): void {
-    close(this.#socket);
   }
 }
 
@@ -168,24 +104,6 @@ function begin(name: string): Promise<string[]> {
       else resolve(answer.split(' '));
     });
   });
-}
-
-/** A server that sends a token to every client. */
-export interface Listener {
-  /** Whether the server accepted a connection from this port and one of these addresses. */
-  accepted(from: Address[], port: number): boolean;
-  close(): void;
-}
-
-/** Listens on a port for one family, on all addresses or only on `at`. Returns the error code if this fails. */
-export function listen(port: number, family: Family, token: Uint8Array, at?: string): Listener | string {
-  const ends = new Set<string>();
-  const socket = accepting(port, family, (connection) => greet(connection, token, ends), undefined, at);
-  if (typeof socket === 'string') return socket;
-  return {
-    accepted: (from, fromPort) => from.some(({ hex }) => ends.has(`${hex} ${fromPort}`)),
-    close: () => close(socket),
-  };
 }
 
 /** Calls `act` for each connection. Returns the socket, or an error's code. @param prepare called before it listens */
@@ -222,20 +140,4 @@ export function acceptAll(listener: number, act: (connection: number) => void): 
       // no connection is waiting, or its other end has closed it
     }
   });
-}
-
-/** Records the other end, sends the token, closes the writing half, and waits until the other end closes. */
-function greet(connection: number, token: Uint8Array, ends: Set<string>): void {
-  watch(connection, pollEvent.in, () => {
-    try {
-      if (native.read(connection).length > 0) return;
-    } catch (error) {
-      if (codeOf(error) === 'EAGAIN') return;
-    }
-    close(connection);
-  });
-  const { address, port } = native.otherEnd(connection);
-  ends.add(`${parseSocketAddress(address)?.hex} ${port}`);
-  native.send(connection, token);
-  native.endWriting(connection);
 }

@@ -33,7 +33,7 @@ export interface TimedCheck {
   timeout: string;
 }
 
-/** Listens on `listen`, connects to an address where nothing answers, and expects its own token, for each family. */
+/** Listens on `listen`, and connects to an address where nothing answers, for each family. */
 export interface RedirectCheck extends TimedCheck {
   direction: Direction;
   /** The port to which the rule redirects: the proxy's, which is free until the proxy starts. */

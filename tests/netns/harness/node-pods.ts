@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { type Continuous, env } from '../../../validator/shared/contract.ts';
 import { run } from '../../support/run.ts';
-import { gatewayAddress } from './addresses.ts';
-import { addNamespace, removeNamespace } from './namespaces.ts';
+import { gatewayAddress, nodeAddress } from './addresses.ts';
+import { addNamespace, inside, removeNamespace } from './namespaces.ts';
+import { validator } from './proof.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** Adds a pod to the node, connected as by Cilium. @returns the pod's namespace and addresses */
@@ -29,4 +32,34 @@ export async function addPod(node: Sandbox, index: number): Promise<{ name: stri
   ];
   await run('ip', ['-netns', name, '-batch', '-'], `${lines.join('\n')}\n`);
   return { name, addresses };
+}
+
+const unprivileged = 'setpriv --reuid=64532 --regid=64532 --clear-groups --bounding-set=-all';
+
+/**
+ * Starts the validator in a pod's network namespace, without the container that `startProof` makes.
+ * @param command the validator's arguments
+ * @param first a shell command before the validator starts
+ */
+export function startIn(
+  pod: string,
+  command: string,
+  { checks, podIPs, continuous }: { checks: object[]; podIPs: string[]; continuous?: Continuous },
+  first = ':',
+) {
+  const script = `${first} && exec ${unprivileged} ${validator} ${command}`;
+  const child = spawn(...inside(pod, 'unshare', '--mount', 'sh', '-c', script), {
+    env: {
+      PATH: process.env.PATH,
+      [env.checks]: JSON.stringify(checks),
+      [env.podIPs]: podIPs.join(','),
+      [env.nodeIPs]: Object.values(nodeAddress).join(','),
+      ...(continuous && { [env.continuous]: JSON.stringify(continuous) }),
+    },
+  });
+  let log = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  return { child, log: () => log };
 }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../support/run.ts';
 import { type Families, type Family, familiesOf } from './addresses.ts';
-import { requireMachine } from './machine.ts';
 import { addNamespace, inside, pathOf, removeNamespace } from './namespaces.ts';
 import { linkLines, podLines, type Shape } from './shape.ts';
 
@@ -12,8 +11,6 @@ const usual: Shape = { families: 'dual', gateway: 'on-subnet', defaultRoute: tru
 /** Disables duplicate address detection, so that new addresses can be used immediately. */
 const withoutDuplicateDetection =
   'echo 0 | tee /proc/sys/net/ipv6/conf/all/accept_dad /proc/sys/net/ipv6/conf/default/accept_dad';
-
-let machine: Promise<void> | undefined;
 
 /** A pod's network and the node's end of it: two network namespaces, joined by a veth pair, without a way out. */
 export class Sandbox implements AsyncDisposable {
@@ -33,8 +30,6 @@ export class Sandbox implements AsyncDisposable {
   }
 
   static async make(wanted: Partial<Shape> = {}): Promise<Sandbox> {
-    machine ??= requireMachine();
-    await machine;
     const shape = { ...usual, ...wanted };
     const [pod, node] = await Promise.all([addNamespace('pod'), addNamespace('node')]);
     const sandbox = new Sandbox(pod, node, shape);

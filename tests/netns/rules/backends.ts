@@ -10,25 +10,23 @@ export interface RuleSet {
 export const backends = ['iptables-nft', 'iptables-legacy', 'nftables'] as const;
 export type Backend = (typeof backends)[number];
 
-/** The program that loads rules of one family. For nftables, the program that translates the rules. */
-export function restoreCommand(backend: Backend, family: Family): string {
-  const program = family === 'ipv4' ? 'iptables' : 'ip6tables';
-  return backend === 'nftables'
-    ? `${program}-restore-translate`
-    : `${program}-${backend.replace('iptables-', '')}-restore`;
-}
-
+/** The program that loads rules of one family. For nftables, a program translates the rules. */
 export function writeCommand(
   ruleSet: RuleSet,
   backend: Backend,
   family: Family,
 ): { command: string; args: string[]; input: string } {
   const input = ruleSet.rules(family);
-  const program = restoreCommand(backend, family);
-  if (backend !== 'nftables') return { command: program, args: ['--noflush'], input };
+  const program = family === 'ipv4' ? 'iptables' : 'ip6tables';
+  if (backend !== 'nftables')
+    return { command: `${program}-${backend.replace('iptables-', '')}-restore`, args: ['--noflush'], input };
   // in nftables, "and" binds more strongly than "xor", which the translation ignores, so both are swapped
   const inOrder = "sed -E 's/(xor \\S+) (and \\S+)$/\\2 \\1/'";
-  return { command: 'sh', args: ['-c', `cat | ${program} -f /dev/stdin | ${inOrder} | nft -f -`], input };
+  return {
+    command: 'sh',
+    args: ['-c', `cat | ${program}-restore-translate -f /dev/stdin | ${inOrder} | nft -f -`],
+    input,
+  };
 }
 
 export async function writeRules(

@@ -110,24 +110,6 @@ export const inboundStates: InboundState[] = [
     [write(linkerd({ inbound: 4999 }))],
     'not-reached',
   ),
-  state(
-    'linkerd, a plugin with another proxy-uid than the pod',
-    linkerdPod,
-    [write(linkerd({ proxyUser: 1500 }))],
-    4143,
-  ),
-  state(
-    "linkerd, without the proxy's own rule",
-    linkerdPod,
-    [ofLinkerd, inPod('-D PROXY_INIT_OUTPUT -m owner --uid-owner 2102 -j RETURN')],
-    4143,
-  ),
-  state(
-    "linkerd, skip-outbound-ports with the probe's port",
-    annotated(linkerdPod, { 'config.linkerd.io/skip-outbound-ports': '1404,4000-65535' }),
-    [write(linkerd({ skipped: '1404,4000:65535' }))],
-    4143,
-  ),
   ...withAndWithoutInbound(
     'linkerd, skip-subnets with the node not in it',
     skipping('172.16.0.0/12,192.168.51.0/24'),
@@ -147,37 +129,11 @@ export const inboundStates: InboundState[] = [
     [ofLinkerd, skipSource('10.0.0.0/8')],
     4143,
   ),
-  state(
-    'linkerd, skip-subnets with the node in it, IPv6',
-    skipping('fd00:192:168::/48'),
-    [ofLinkerd, skipSource('fd00:192:168::/48')],
-    14_040,
-    ipv6,
-  ),
-  ...(['eth0', 'net1'] as const).flatMap((device) =>
-    withAndWithoutInbound(
-      `Istio, excludeInterfaces ${device}`,
-      annotated(istioPod, { 'traffic.sidecar.istio.io/excludeInterfaces': device }),
-      [ofIstio, inPod(`-I PREROUTING -i ${device} -j RETURN`)],
-      device === 'eth0' ? [14_040, 14_040] : [15_006, lost],
-    ),
-  ),
-  state('linkerd, no outbound rule', linkerdPod, [ofLinkerd, inPod('-F OUTPUT')], 'not-redirected'),
-  state('Istio, no outbound rule', istioPod, [ofIstio, inPod('-D ISTIO_OUTPUT -j ISTIO_REDIRECT')], 15_006),
-  state(
-    "Istio, silence where its check of the inbound rule connects to: the kubelet's connection is not taken",
-    istioPod,
-    [
-      ofIstio,
-      inPod('-F OUTPUT'),
-      rule(
-        'pod',
-        'chain in { type filter hook input priority 0;',
-        'ip daddr 127.0.0.6 drop',
-        'ip6 daddr ::6 drop',
-      ),
-    ],
-    'not-redirected',
+  ...withAndWithoutInbound(
+    'Istio, excludeInterfaces eth0',
+    annotated(istioPod, { 'traffic.sidecar.istio.io/excludeInterfaces': 'eth0' }),
+    [ofIstio, inPod('-I PREROUTING -i eth0 -j RETURN')],
+    [14_040, 14_040],
   ),
   ...['Istio ambient', 'Istio ambient, PREROUTING flushed'].map((what, index) =>
     state(

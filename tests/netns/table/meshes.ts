@@ -11,7 +11,6 @@ import {
   leadBack,
   listenInPod,
   masquerade,
-  ownTarget,
   refuseByRouter,
   switchOffIPv6,
   write,
@@ -45,7 +44,6 @@ export const linkerdCells: Cells = {
   'correct rules': { before: [write(linkerd())] },
   'no rules': { fails: 'not-redirected' },
   'no rules, a router refuses': { before: [refuseByRouter], fails: 'not-redirected' },
-  'rules flushed': { before: [write(linkerd()), flush], fails: 'not-redirected' },
   'only IPv4 rules on a dual-stack pod': {
     before: [write(linkerd(), { families: 'ipv4' })],
     fails: 'not-redirected (IPv6)',
@@ -58,24 +56,11 @@ export const linkerdCells: Cells = {
     shape: { families: 'ipv4' },
     before: [switchOffIPv6, write(linkerd())],
   },
-  'the mesh serves both families, correct rules': {
-    pod: { env: { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: '[::]:4143' } },
-    before: [write(linkerd())],
-  },
-  'the mesh serves both families, only IPv4 rules': {
-    pod: { env: { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: '[::]:4143' } },
-    before: [write(linkerd(), { families: 'ipv4' })],
-    fails: 'not-redirected (IPv6)',
-  },
   'wrong port': { before: [write(linkerd({ outbound: 4141 }))], fails: 'not-redirected' },
-  'wrong port: that of the other direction': {
-    before: [write(linkerd({ outbound: 4143 }))],
-    fails: 'not-redirected',
-  },
   'wrong port, where a program listens': {
     before: [write(linkerd({ outbound: 4141 })), listenInPod(4141)],
     fails: 'answered-by-someone-else',
-    says: /to 192\.0\.2\.2:1404 that ended at port 4141 of this pod, whose other end said nothing\./,
+    says: /to 192\.0\.2\.2:1404 end at port 4141 in the pod\./,
   },
   'the proof runs as the wrong user': {
     before: [write(linkerd())],
@@ -93,10 +78,6 @@ export const linkerdCells: Cells = {
     before: [write(linkerd({ proxyUser: uninvolvedUser }))],
     fails: 'not-redirected',
   },
-  'rules for another proxy group': {
-    before: [write(linkerd({ proxyGroup: uninvolvedUser }))],
-    fails: 'not-redirected',
-  },
   // the proxy has the user and the group of our image, so the webhook must run the proof with others
   'the proxy has other ids, correct rules': {
     pod: {
@@ -105,41 +86,28 @@ export const linkerdCells: Cells = {
     },
     before: [write(linkerd({ proxyUser: uninvolvedUser, proxyGroup: uninvolvedUser }))],
   },
-  'the pod runs as a user of an OpenShift range, correct rules': {
-    pod: { runAsUser: 1_000_680_000 },
-    before: [write(linkerd())],
-  },
   'the pod runs in the exempted group, correct rules': {
     pod: { annotations: { [proxyGid]: '3000' }, runAsUser: 1000, runAsGroup: 3000 },
     before: [write(linkerd({ proxyGroup: 3000 }))],
   },
   'port in use': { before: [write(linkerd()), listenInPod(4140)], fails: 'port-taken' },
-  "no default route, only the subnet's": {
-    shape: { defaultRoute: false },
-    before: [write(linkerd())],
-  },
   "no default route, only the services'": {
-    shape: { defaultRoute: 'services', gateway: 'by-link-route' },
+    shape: { defaultRoute: 'services', gateway: 'by-link-route', families: 'ipv4' },
     before: [write(linkerd())],
   },
-  'no default route, no rules': { shape: { defaultRoute: 'services' }, fails: 'not-redirected' },
   'no route at all': { shape: { gateway: 'none' }, before: [write(linkerd())], fails: 'no-route' },
   'correct rules, lo is down': {
     before: [write(linkerd()), downLo],
     fails: 'not-redirected',
-    says: /, and the interface lo is down\./,
   },
   'the target itself answers': {
     before: [answerOutside('banner')],
     fails: 'answered-by-someone-else',
-    says: /to 192\.0\.2\.2:1404 that left the pod, whose other end sent something else\./,
+    says: /to 192\.0\.2\.2:1404 that left the pod and was answered\./,
   },
-  'the target echoes': { before: [answerOutside('echo')], fails: 'answered-by-someone-else' },
   'the target itself answers, correct rules': {
     before: [write(linkerd()), answerOutside('banner')],
   },
-  'the target is an address of the pod': { before: [ownTarget, write(linkerd())] },
-  'the target is an address of the pod, no rules': { before: [ownTarget], fails: 'not-redirected' },
   'a MASQUERADE rule in the pod': { before: [write(linkerd()), masquerade] },
   'a MASQUERADE rule in the pod, no rules': {
     before: [masquerade, answerOutside(4140)],
@@ -149,7 +117,7 @@ export const linkerdCells: Cells = {
   'the node routes back to the pod': {
     before: [leadBack(4140)],
     fails: 'answered-by-someone-else',
-    says: /to 192\.0\.2\.2:1404 that left the pod, whose other end relayed the token/,
+    says: /to 192\.0\.2\.2:1404 that left the pod and was answered\./,
   },
   'rules are written after 3 s': { while: [{ after: 3000, step: write(linkerd()) }] },
   'half breaks at 2 s, the rest appears at 3 s': {
@@ -163,7 +131,6 @@ export const linkerdCells: Cells = {
 export const istioCells: Cells = {
   'correct rules': { before: [write(istio())] },
   'no rules': { fails: 'not-redirected' },
-  'rules flushed': { before: [write(istio()), flush], fails: 'not-redirected' },
   // without its dual-stack option, Istio writes only these rules; the proof checks the family that istio-cni chooses
   'only IPv4 rules on a dual-stack pod': {
     before: [write(istio(), { families: 'ipv4' })],
@@ -177,20 +144,12 @@ export const istioCells: Cells = {
     before: [write(istio(), { families: 'ipv4' })],
     options: { podIPs: ipv6First },
   },
-  'the mesh serves both families, correct rules': {
-    pod: { env: { ISTIO_DUAL_STACK: 'true' } },
-    before: [write(istio())],
-  },
   'the mesh serves both families, only IPv4 rules': {
     pod: { env: { ISTIO_DUAL_STACK: 'true' } },
     before: [write(istio(), { families: 'ipv4' })],
     fails: 'not-redirected (IPv6)',
   },
   'wrong port': { before: [write(istio({ inbound: 15_007 }))], fails: 'not-redirected' },
-  'wrong port: that of the other direction': {
-    before: [write(istio({ inbound: 15_001 }))],
-    fails: 'not-redirected',
-  },
   // unlike linkerd's proof, this one has to run as the proxy's user, because it tests the proxy's own rule
   'the proof runs as the wrong user': {
     before: [write(istio())],
@@ -207,36 +166,24 @@ export const istioCells: Cells = {
     before: [write(istio(otherRules))],
   },
   'no ids anywhere': { pod: { runAs: {} }, before: [write(istio())] },
-  'no ids anywhere, the pod runs as root': { pod: { runAs: {}, runAsUser: 0 }, before: [write(istio())] },
-  'the proxy has other ids, rules for the default ids': {
-    pod: { runAs: otherUser },
-    before: [write(istio())],
-    fails: 'not-redirected',
-  },
   'port in use': { before: [write(istio()), listenInPod(15_006)], fails: 'port-taken' },
-  'no default route, no rules': { shape: { defaultRoute: false }, fails: 'not-redirected' },
   'no route at all': { shape: { gateway: 'none' }, before: [write(istio())] },
   // the mesh itself adds to `lo` the address to which the check connects
   'no route at all, IPv6, no rules': {
     shape: { families: 'ipv6', gateway: 'none' },
     fails: 'not-redirected',
   },
-  'IPv6 is switched off in the pod': {
-    shape: { families: 'ipv4' },
-    before: [switchOffIPv6, write(istio())],
-  },
   'correct rules, lo is down': { before: [write(istio()), downLo], fails: 'not-redirected' },
   'the target itself answers': {
     before: [listenInPod(15_002, 'banner')],
     fails: 'answered-by-someone-else',
-    says: /to 127\.0\.0\.6:15002 that ended at port 15002 of this pod, whose other end sent something else\./,
+    says: /to 127\.0\.0\.6:15002 end at port 15002 in the pod\./,
   },
   'the target closes at once': {
     before: [listenInPod(15_002, 'close')],
     fails: 'answered-by-someone-else',
-    says: / that ended at port 15002 of this pod, whose other end said nothing\./,
+    says: / end at port 15002 in the pod\./,
   },
-  'the target echoes': { before: [listenInPod(15_002, 'echo')], fails: 'answered-by-someone-else' },
   'the target itself answers, correct rules': {
     before: [write(istio()), listenInPod(15_002, 'banner')],
   },
@@ -248,7 +195,7 @@ export const istioCells: Cells = {
   'the target connects back to the pod': {
     before: [listenInPod(15_002, 15_006)],
     fails: 'answered-by-someone-else',
-    says: / that ended at port 15002 of this pod, whose other end relayed the token/,
+    says: / end at port 15002 in the pod\./,
   },
   'rules are written after 3 s': { while: [{ after: 3000, step: write(istio()) }] },
   'half breaks at 2 s, the rest appears at 3 s': {

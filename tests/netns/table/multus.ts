@@ -1,6 +1,6 @@
 import { otherPodAddress, otherSecondAddress, podAddress, secondAddress } from '../harness/addresses.ts';
 import type { Cells, Step } from './plan.ts';
-import { addSecondInterface, dropEverything, linkLayerStatus, networkStatusOf } from './steps.ts';
+import { addSecondInterface, dropEverything, networkStatusOf } from './steps.ts';
 
 const right = networkStatusOf('dual', podAddress, secondAddress);
 const ofOther = networkStatusOf('dual', otherPodAddress, otherSecondAddress);
@@ -42,14 +42,6 @@ export const multusCells: Cells = {
   },
   // Multus omits a network whose plugin creates no interface, such as Istio's
   'network-status omits the network, no interface': { options: { networkStatus: notListed } },
-  'network without addresses, network-status confirms it': {
-    before: [addSecondInterface({})],
-    options: { networkStatus: linkLayerStatus },
-  },
-  'network without addresses, network-status late': {
-    before: [addSecondInterface({})],
-    while: [{ after: 7000, step: (_, proof) => proof?.setNetworkStatus(linkLayerStatus) }],
-  },
   'network without addresses, network-status absent': { before: [addSecondInterface({})] },
   'a policy drops every packet': {
     before: [addSecondInterface(), dropEverything],

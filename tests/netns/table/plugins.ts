@@ -62,10 +62,6 @@ export const ciliumCells: Cells = {
   },
   'sandbox without the interface': { shape: { gateway: 'none' }, fails: 'address-missing' },
   'interface appears after 2 s': lateInterface(linkRoute, []),
-  'interface appears after 2 s, gateway does not answer': {
-    ...lateInterface(linkRoute, [silenceGateway]),
-    fails: 'gateway-silent',
-  },
   'address of another pod': {
     shape: { ...linkRoute, podAddress: otherPodAddress },
     fails: 'address-missing',

@@ -104,12 +104,6 @@ export const refuseByRouter: Step = async (sandbox) => {
   await sandbox.exec('node', 'nft', ['-f', '-'], rules);
 };
 
-/** The pod itself has the target's addresses, so what it sends there stays on `lo`. */
-export const ownTarget: Step = async (sandbox) => {
-  const addresses = sandbox.familyList.map((family) => withPrefix(family, outsideAddress[family], 'host'));
-  await sandbox.ip('pod', ...addresses.map((address) => `addr add ${address} dev eth0`));
-};
-
 /** A rule replaces the source address of every packet with that of the outgoing interface, also on `lo`. */
 export const masquerade: Step = async (sandbox) => {
   const rules = `table inet masquerading {
@@ -145,7 +139,7 @@ export const addSecondInterface =
   async (sandbox) => {
     await sandbox.ip(
       'node',
-      `link add name second0 type veth peer name net1 address ${secondMac} netns ${sandbox.pod}`,
+      `link add name second0 type veth peer name net1 netns ${sandbox.pod}`,
       'link set second0 up',
     );
     const lines = sandbox.familyList.flatMap((family) => {
@@ -180,11 +174,3 @@ export function networkStatusOf(
     ...(second ? [{ name: `${podNamespace}/storage`, interface: 'net1', ips: ips(second), dns: {} }] : []),
   ]);
 }
-
-export const secondMac = '02:00:00:00:01:07';
-
-/** The annotation `network-status` if neither the cluster's plugin nor that of the network reports an address. */
-export const linkLayerStatus = JSON.stringify([
-  { name: 'primary', interface: 'eth0', default: true, dns: {} },
-  { name: `${podNamespace}/storage`, interface: 'net1', mac: secondMac.toUpperCase(), dns: {} },
-]);

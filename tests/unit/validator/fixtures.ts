@@ -8,12 +8,12 @@ export function redirectResult(finding: Finding): Result {
     profile: 'linkerd',
     check: 'redirect',
     family: 'IPv4',
-    expected: 'a connection to 192.0.2.2:1404 to come back to port 4140 by the outbound rule',
+    expected: 'a connection to 192.0.2.2:1404 to end at port 4140 by the outbound rule',
     finding,
   };
 }
 
-export const good = redirectResult(passed('its own token come back from 192.0.2.2:1404'));
+export const good = redirectResult(passed('a connection to 192.0.2.2:1404 end at port 4140 in the pod'));
 export const bad = (reason: Reason): Result =>
   redirectResult(failed(reason, 'no answer from 192.0.2.2:1404'));
 

@@ -15,7 +15,7 @@ test('both forms of the annotation name the same networks', () => {
   ];
   assert.deepEqual(readNetworks('lan, other/wan@ext0,/lan@', 'apps'), expected);
   const json =
-    '[{"name":"lan"},{"name":"wan","namespace":"other","interfaceRequest":"ext0"},{"name":"lan","namespace":"","interface":null}]';
+    '[{"name":"lan"},{"name":"wan","namespace":"other","interface":"ext0"},{"name":"lan","namespace":"","interface":null}]';
   assert.deepEqual(readNetworks(json, 'apps'), expected);
 });
 
@@ -33,18 +33,19 @@ test('an annotation that Multus cannot read differs from an empty one', () => {
   for (const count of [101, 50_000]) assert.equal(readNetworks(many(count), 'apps'), undefined, 'too many');
 });
 
-const status = JSON.stringify([
-  { name: 'cbr0', interface: 'eth0', ips: ['10.9.0.2', 'fd09::2'], default: true, dns: {} },
-  { name: 'apps/lan', interface: 'net1', ips: ['172.16.0.5'], mac: '02:00:00:00:00:01', dns: {} },
-]);
+const own = { name: 'cbr0', interface: 'eth0', ips: ['10.9.0.2', 'fd09::2'], default: true, dns: {} };
+/** A network-status of this sandbox, in which Multus lists the cluster's own network and the given entries. */
+const listing = (...entries: object[]): string => JSON.stringify([own, ...entries]);
+const lan = { name: 'apps/lan', interface: 'net1', ips: ['172.16.0.5'], dns: {} };
+const status = listing(lan);
 
 test('network-status is valid only with an address of this pod', () => {
-  assert.equal(readNetworkStatus(status, addresses('10.9.0.2'), [])?.length, 2);
-  assert.equal(readNetworkStatus(status, addresses('fd09:0::2'), [])?.length, 2);
-  assert.equal(readNetworkStatus(status, addresses('10.9.0.3'), []), undefined, 'of the previous sandbox');
-  assert.equal(readNetworkStatus(status, [], []), undefined);
-  for (const text of ['', '[', 'null', '[]', '[null]', '[{"name":"lan","interface":"net1"}]'])
-    assert.equal(readNetworkStatus(text, addresses('10.9.0.2'), []), undefined, text);
+  assert.equal(readNetworkStatus(status, addresses('10.9.0.2'))?.length, 2);
+  assert.equal(readNetworkStatus(status, addresses('fd09:0::2'))?.length, 2);
+  assert.equal(readNetworkStatus(status, addresses('10.9.0.3')), undefined, 'of the previous sandbox');
+  assert.equal(readNetworkStatus(status, []), undefined);
+  for (const text of ['', '[', 'null', '[]', '[null]', '[{"name":"lan","ips":["10.9.0.2"]}]'])
+    assert.equal(readNetworkStatus(text, addresses('10.9.0.2')), undefined, text);
 });
 
 const device = (name: string, up: boolean, ...ips: string[]): Device => ({
@@ -52,165 +53,97 @@ const device = (name: string, up: boolean, ...ips: string[]): Device => ({
   up,
   neighbours: true,
   addresses: addresses('fe80::1', ...ips),
-  mac: '02:00:00:00:00:01',
 });
-interface Status {
-  reason?: string;
-  note?: string;
-  confirmed: boolean;
-}
-const judge = (text: string, devices: Device[], known?: string): Status => {
-  const results = judgeInterfaces(
+const good = device('net1', true, '172.16.0.5');
+const none = device('net1', true);
+const down = device('net1', false, '172.16.0.5');
+
+/** The reason of the first failure, or else the notes, or `passed`. */
+function judge(text: string, devices: Device[], known = '', inUserSpace = false): string {
+  const found = judgeInterfaces(
     readNetworks(text, 'apps') ?? [],
-    known === undefined ? undefined : readNetworkStatus(known, addresses('10.9.0.2'), devices),
+    readNetworkStatus(known, addresses('10.9.0.2')),
     devices,
+    inUserSpace,
   );
-  const reason = results.flatMap((it) => (it.passed ? [] : it.reason))[0];
-  const notes = results.flatMap((it) => (it.passed && it.note) || []);
-  const note = notes.filter((it) => it !== unconfirmed).join('; ');
-  return {
-    ...(reason && { reason }),
-    ...(note && { note }),
-    confirmed: !notes.includes(unconfirmed),
-  };
-};
+  const reason = found.flatMap((it) => (it.passed ? [] : it.reason))[0];
+  return reason ?? (found.flatMap((it) => (it.passed && it.note) || []).join('; ') || 'passed');
+}
 
-test('without network-status, a pass of an interface without an address is preliminary', () => {
-  assert.deepEqual(judge('lan', [device('net1', true, '172.16.0.5')]), { confirmed: false });
-  assert.deepEqual(judge('lan', [device('net1', true)]), { confirmed: false });
-  const results = (...ips: string[]): (true | undefined)[] =>
-    judgeInterfaces(readNetworks('lan', 'apps') ?? [], undefined, [device('net1', true, ...ips)]).map((it) =>
-      it.passed ? it.preliminary : undefined,
-    );
-  assert.deepEqual([results(), results('172.16.0.5')], [[true], [undefined]]);
-  assert.equal(judge('lan', []).reason, 'interface-missing');
-  assert.equal(judge('lan', [device('net1', false)]).reason, 'interface-down');
-});
-
-test('an interface without the requested address fails, unless network-status says otherwise', () => {
-  const asked = '[{"name":"lan","ips":["172.16.0.5/24"]}]';
-  const none = '[{"name":"lan","ips":[]}]';
-  assert.equal(judge(asked, [device('net1', true)]).reason, 'interface-without-address');
-  assert.equal(judge(none, [device('net1', true)]).reason, undefined);
-  const bare = JSON.stringify([JSON.parse(status)[0], { name: 'apps/lan', interface: 'net1' }]);
-  assert.equal(judge(asked, [device('net1', true)], bare).reason, undefined);
-  assert.equal(judge(asked, [], listing()).reason, 'interface-missing');
-});
-
-test('an interface that network-status lists has to be up', () => {
-  assert.equal(judge('lan', [device('net1', false, '172.16.0.5')], status).reason, 'interface-down');
-});
-
-test('network-status names the interface if the pod does not', () => {
-  const moved = status.replace('net1', 'net2');
-  assert.deepEqual(judge('lan', [device('net2', true, '172.16.0.5')], moved), { confirmed: true });
-});
-
-test('a network requested twice has two interfaces', () => {
-  const twice = JSON.stringify([
-    ...JSON.parse(status),
-    { name: 'apps/lan', interface: 'net2', ips: ['172.16.0.6'] },
-  ]);
-  const devices = [device('net1', true, '172.16.0.5'), device('net2', true, '172.16.0.6')];
-  assert.deepEqual(judge('lan,lan', devices, twice), { confirmed: true });
-});
-
-/** A network-status of this sandbox, in which Multus lists the cluster's own network and the given entries. */
-const listing = (...entries: object[]): string => JSON.stringify([JSON.parse(status)[0], ...entries]);
 const notListed = 'network-status of this sandbox does not list apps/lan';
 const notCompared = `${notListed}, so addresses were not compared`;
 const toldOfNone = `${notListed}: its plugin reported no interface`;
+const inUserSpace = 'net1 is missing, or driven in user space';
+const wan = { name: 'apps/wan', interface: 'net1', ips: ['172.16.0.5'] };
+const nameless = listing({ name: 'apps/lan', ips: ['172.16.0.5'] });
+const twice = listing(lan, { ...lan, interface: 'net2', ips: ['172.16.0.6'] });
+const second = device('net2', true, '172.16.0.6');
 
-test('a network that network-status does not list is evaluated by its interface', () => {
-  const there = [device('net1', true, '172.16.0.5')];
-  assert.deepEqual(judge('lan', there, listing()), { note: notCompared, confirmed: true });
-  assert.deepEqual(judge('lan', [device('net1', true)], listing()), { note: notCompared, confirmed: true });
-  assert.equal(judge('lan', [device('net1', false)], listing()).reason, 'interface-down');
-  const named = [device('ext0', false), device('net1', true, '172.16.0.5')];
-  assert.equal(
-    judge('lan@ext0', named, listing()).reason,
+const rows: [what: string, asked: string, devices: Device[], known: string, result: string][] = [
+  ['no network-status', 'lan', [good], '', unconfirmed],
+  ['no network-status, no interface', 'lan', [], '', 'interface-missing'],
+  ['no network-status, an interface that is down', 'lan', [device('net1', false)], '', 'interface-down'],
+  ['listed', 'lan', [good], status, 'passed'],
+  ['listed, the interface is down', 'lan', [down], status, 'interface-down'],
+  ['listed, another address', 'lan', [device('net1', true, '172.16.0.6')], status, 'address-differs'],
+  ['listed, no interface', 'lan', [], status, 'interface-missing'],
+  [
+    'listed by another name than the usual one',
+    'lan',
+    [second],
+    listing({ ...lan, interface: 'net2', ips: [] }),
+    'passed',
+  ],
+  ['requested twice', 'lan,lan', [good, second], twice, 'passed'],
+  ['requested twice, one interface', 'lan,lan', [good], twice, 'interface-missing'],
+  ['requested twice, exchanged', 'lan@net2,lan@net1', [good, second], twice, 'passed'],
+  ['not listed', 'lan', [good], listing(), notCompared],
+  ['not listed, no address', 'lan', [none], listing(), notCompared],
+  ['not listed, the interface is down', 'lan', [device('net1', false)], listing(), 'interface-down'],
+  [
+    'not listed, the requested interface is down',
+    'lan@ext0',
+    [device('ext0', false), good],
+    listing(),
     'interface-down',
-    'the interface that was requested',
+  ],
+  [
+    'not listed, down, by its place in the list',
+    'wan,lan',
+    [device('net2', false)],
+    listing(),
+    'interface-down',
+  ],
+  ['not listed, no interface', 'lan', [], listing(), toldOfNone],
+  ['not listed, the interface of another network', 'lan', [good], listing(wan), toldOfNone],
+  ['not listed, beside the other network', 'lan,wan', [good], listing(wan), toldOfNone],
+  ['listed without a name of the interface', 'lan', [good], nameless, 'passed'],
+  [
+    'the same, with another address',
+    'lan',
+    [device('net1', true, '172.16.0.6')],
+    nameless,
+    'address-differs',
+  ],
+  ['the same, no interface', 'lan@ext0', [], nameless, 'interface-missing'],
+  ['the own network once more', 'lan', [], JSON.stringify([{ ...own, name: 'apps/lan' }]), toldOfNone],
+  ['listed without interface and addresses', 'lan@ext0', [], listing({ name: 'apps/lan' }), 'passed'],
+];
+for (const [what, asked, devices, known, result] of rows)
+  test(`a network: ${what}`, () => assert.equal(judge(asked, devices, known), result));
+
+test('without network-status, only an interface without an address is preliminary', () => {
+  const results = [none, good].flatMap((it) =>
+    judgeInterfaces(readNetworks('lan', 'apps') ?? [], undefined, [it]),
   );
-  const second = [device('net2', false)];
-  assert.equal(judge('wan,lan', second, listing()).reason, 'interface-down', 'by its place in the list');
-});
-
-test('the interface of another network does not count for an unlisted network', () => {
-  const anothers = listing({ name: 'apps/wan', interface: 'net1', ips: ['172.16.0.5'] });
-  const devices = [device('net1', true, '172.16.0.5')];
-  assert.deepEqual(judge('lan', devices, anothers), { note: toldOfNone, confirmed: true });
-  assert.deepEqual(judge('lan,wan', devices, anothers), { note: toldOfNone, confirmed: true });
-});
-
-test('a status with another link-layer address of the first interface is of another sandbox', () => {
-  const [own] = JSON.parse(status);
-  const statusWith = (mac: string): string => JSON.stringify([{ ...own, mac }]);
-  const devices = [device('eth0', true, '10.9.0.2')];
-  assert.equal(judge('lan', devices, statusWith('02:00:00:00:00:0A')).reason, 'interface-missing');
-  assert.deepEqual(judge('lan', devices, statusWith('02:00:00:00:00:01')), {
-    note: toldOfNone,
-    confirmed: true,
-  });
-  for (const mac of ['', '00:00:00:00:00:00']) {
-    const without = devices.map((it) => ({ ...it, mac }));
-    assert.equal(
-      judge('lan', without, statusWith('02:00:00:00:00:0A')).reason,
-      undefined,
-      `a device with "${mac}"`,
-    );
-  }
-  assert.deepEqual(judge('lan', [], statusWith('02:00:00:00:00:0A')), { note: toldOfNone, confirmed: true });
-});
-
-test("an older Multus names the plugin's own configuration", () => {
-  const older = status.replace('apps/lan', 'macvlan-of-lan');
-  assert.deepEqual(judge('lan', [device('net1', true, '172.16.0.5')], older), { confirmed: true });
-});
-
-test("without addresses of the cluster's network, a link-layer address identifies the status", () => {
-  const [own] = JSON.parse(status);
-  const lan = { name: 'apps/lan', interface: 'net1', mac: '02:00:00:00:00:01' };
-  const bare = JSON.stringify([{ ...own, ips: undefined }, lan]);
-  assert.deepEqual(judge('lan', [device('net1', true)], bare), { confirmed: true });
-  assert.deepEqual(judge('lan', [device('net1', true)], bare.replace('00:01', '00:0A')), {
-    confirmed: false,
-  });
-  const stale = JSON.stringify([{ ...own, ips: ['10.9.0.9'] }, lan]);
-  assert.equal(judge('lan', [device('net1', true)], stale).confirmed, false, 'a reported address decides');
-});
-
-test('a plugin without an interface passes, but only with the status of this sandbox', () => {
-  const own = JSON.parse(status)[0];
-  const vhost = JSON.stringify([own, { name: 'apps/lan', 'device-info': { type: 'vhost-user' } }]);
-  assert.deepEqual(judge('lan', [], vhost), { confirmed: true });
-  const dpdk = JSON.stringify([own, { name: 'lan', interface: 'net1', 'device-info': { type: 'pci' } }]);
-  assert.deepEqual(judge('lan', [], dpdk), { confirmed: true });
-  const stale = dpdk.replace('10.9.0.2', '10.9.0.9').replace('fd09::2', 'fd09::9');
-  assert.equal(judge('lan', [], stale).reason, 'interface-missing');
-});
-
-test('a network with addresses must have its interface, even if network-status does not name it', () => {
-  const nameless = listing({ name: 'apps/lan', ips: ['172.16.0.5'] });
-  for (const [asked, name] of [
-    ['lan@ext0', 'ext0'],
-    ['lan', 'net1'],
-  ] as const) {
-    assert.deepEqual(judge(asked, [device(name, true, '172.16.0.5')], nameless), { confirmed: true });
-    assert.equal(judge(asked, [device(name, true, '172.16.0.6')], nameless).reason, 'address-differs');
-    assert.equal(judge(asked, [], nameless).reason, 'interface-missing');
-  }
-  assert.deepEqual(judge('lan@ext0', [], listing({ name: 'apps/lan' })), { confirmed: true }, 'no addresses');
+  assert.deepEqual(
+    results.map((it) => it.passed && it.preliminary),
+    [true, undefined],
+  );
 });
 
 test('in a pod that requests devices, the kernel need not show an interface of network-status', () => {
-  const asked = readNetworks('lan', 'apps') ?? [];
-  const saidOf = (text: string, devices: Device[] = []): string | undefined => {
-    const known = readNetworkStatus(text, addresses('10.9.0.2'), devices);
-    const [finding] = judgeInterfaces(asked, known, devices, true);
-    return finding?.passed ? finding.note : finding?.reason;
-  };
-  assert.equal(saidOf(status), 'net1 is missing, or driven in user space');
-  assert.equal(saidOf(status, [device('net1', true, '172.16.0.6')]), 'address-differs');
-  assert.equal(saidOf(''), 'interface-missing', 'without network-status, it is not known that Multus ran');
+  assert.equal(judge('lan', [], status, true), inUserSpace);
+  assert.equal(judge('lan', [device('net1', true, '172.16.0.6')], status, true), 'address-differs');
+  assert.equal(judge('lan', [], '', true), 'interface-missing', 'it is not known that Multus ran');
 });

@@ -80,8 +80,7 @@ async function prove(
   const attempt = attemptPolicy({ blocked, ...(allowed.length > 0 && { allowed }), timeout: '6s' }, pod);
   const finding = await settled(untilPassed(begun + 6000, attempt));
   const result = finding.passed ? 'passed' : finding.reason;
-  const note = finding.passed ? finding.note : undefined;
-  return { result, note, seconds: (kernel.now - begun) / 1000, seen: finding.seen };
+  return { result, seconds: (kernel.now - begun) / 1000, seen: finding.seen };
 }
 
 const [server, dns] = ['10.0.0.1', '10.0.0.53'];
@@ -104,11 +103,7 @@ const open = ends('connected', 'connected');
 const shut = ends(undefined, 'connected');
 
 const rows: [what: string, how: Network, result: string][] = [
-  ['silence', shut, 'passed'],
-  ['an ICMP error', ends('icmp', 'connected'), 'passed'],
   ['an ICMP error that the kernel reports by its code only', ends('old kernel', 'connected'), 'passed'],
-  ['a reset connection', ends('reset', 'connected'), 'connect-refused'],
-  ['no route', ends('no route', 'connected'), 'unreachable'],
   ['an answer that takes a second', ends(() => ['connected', 1000], 'connected'), notInForce],
   [
     'rules that come and go',
@@ -117,15 +112,9 @@ const rows: [what: string, how: Network, result: string][] = [
   ],
   ['rules that come late', steps('connected', 'connected', 'connected', undefined), 'passed'],
   ['a reset connection, then rules', steps('reset', 'reset', undefined), 'passed'],
-  ['the allowed target is silent', ends(undefined, undefined), tooStrict],
-  ['the allowed target is rejected', ends(undefined, 'icmp'), tooStrict],
-  ['the allowed target resets', ends(undefined, 'reset'), 'connect-refused'],
   ['no target answers once the rules are there', (_, at) => (at < 2000 ? 'connected' : undefined), tooStrict],
-  ['all targets answer', open, notInForce],
-  ['only the blocked target answers', ends('connected', undefined), notInForce],
   ['the blocked target resets, no route to the allowed one', ends('reset', 'no route'), 'connect-refused'],
   ['no route to the blocked target, the allowed one is rejected', ends('no route', 'icmp'), 'unreachable'],
-  ['no route to the allowed target', ends(undefined, 'no route'), 'unreachable'],
   ['the allowed target answers after a lost packet', ends(undefined, () => ['connected', 1100]), 'passed'],
 ];
 for (const [what, how, result] of rows) {
@@ -164,12 +153,6 @@ test('each target counts, whatever its place', async () => {
   }
 });
 
-test('only a proof without an allowed target has a note', async () => {
-  assert.equal((await prove(blocked, allowed, shut)).note, undefined);
-  const { note } = await prove(blocked, [], shut);
-  assert.equal(note, 'without an allowed target, a pod whose packets are lost passes too');
-});
-
 test('targets of a family that the pod does not have are left out', async () => {
   const shut: Network = (address) => (address.includes(':') ? 'connected' : undefined);
   assert.equal((await prove([...blocked, '[fd00::1]:443'], [], shut, ['IPv4'])).result, 'passed');
@@ -193,14 +176,6 @@ test('a name: each address of a blocked target counts, and one address of an all
   assert.ok(silent.seconds < 9, `${silent.seconds} s`);
   const unknown = await prove(['nobody:443'], [], onlyIPv6);
   assert.deepEqual([unknown.result, unknown.seen], ['name-unknown', 'ENOTFOUND for the name nobody']);
-});
-
-test('addresses with and without brackets, as profiles and the kubelet write them', async () => {
-  for (const target of ['[fd00::1]:443', 'fd00::1:443']) {
-    const { seen } = await prove([target], [], () => 'connected');
-    assert.match(seen, /^a connection to the blocked /);
-    assert.equal(dials[0]?.address, 'fd00::1');
-  }
 });
 
 for (const after of [300, 1000]) {

@@ -4,7 +4,7 @@ import { readChecks, UsageError } from '../../../validator/input.ts';
 import { parseDuration } from '../../../validator/shared/duration.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { planFor } from '../../../webhook/core/proof/plan.ts';
-import { configurationOf, policyOf } from '../../support/configurations.ts';
+import { policyOf } from '../../support/configurations.ts';
 
 const redirect = {
   direction: 'outbound',
@@ -30,22 +30,6 @@ test('the checks of every built-in profile are accepted', () => {
   ]);
 });
 
-test('each check has its own time-out', () => {
-  const checks = readChecks(
-    JSON.stringify([
-      { profile: 'linkerd', redirect },
-      { profile: 'own', reach: { host: 'db', port: 5432, timeout: '500ms' } },
-    ]),
-  );
-  assert.deepEqual(
-    checks.map(({ profile, name, timeout }) => [profile, name, timeout]),
-    [
-      ['linkerd', 'redirect', 10_000],
-      ['own', 'reach', 500],
-    ],
-  );
-});
-
 /** The text of a list with this check. */
 const of = (check: object): string => JSON.stringify([{ profile: 'a', ...check }]);
 const changed = (change: object): string => of({ redirect: { ...redirect, ...change } });
@@ -68,27 +52,8 @@ const refused: [what: string, text: string | undefined, reported: RegExp][] = [
   ['a redirect without targets', changed({ connect: [] }), /redirect\.connect is not understood: \[\]/],
   ['a list with an empty text', changed({ connect: [''] }), /redirect\.connect is not understood/],
   ['settings that are none', of({ gateway: '1s' }), /gateway is not an object/],
-  ...[undefined, '10', '0s', '99ms', '601s', '900h'].map((timeout): [string, string, RegExp] => [
-    `a time-out of ${timeout}`,
-    of({ gateway: { timeout } }),
-    new RegExp(`gateway\\.timeout is not from 100ms to 10m: "${timeout}"`),
-  ]),
-  [
-    'a variable that the kubelet did not replace',
-    of({ policy: { blocked: ['$(CANARY):443'], timeout: '1s' } }),
-    /policy: this container has no variable \$\(CANARY\)/,
-  ],
-  ['a target without a port', changed({ connect: ['192.0.2.2'] }), /connect\[0\]: .* is no address and port/],
-  [
-    'a target with the port that is listened on',
-    changed({ connect: ['192.0.2.2:1404', '127.0.0.1:4140'] }),
-    /connect\[1\]: "127.0.0.1:4140" has a port that is listened on/,
-  ],
-  [
-    'a target of an outbound rule that stays on lo',
-    changed({ connect: ['[::]:1404'] }),
-    /connect\[0\]: "\[::\]:1404" never leaves the pod/,
-  ],
+  ['no time-out', of({ gateway: {} }), /gateway\.timeout is not understood: missing/],
+  ['a time-out without a unit', of({ gateway: { timeout: '10' } }), /gateway\.timeout is no duration: "10"/],
 ];
 
 for (const [what, text, reported] of refused)
@@ -98,13 +63,6 @@ for (const [what, text, reported] of refused)
       (error) => error instanceof UsageError && reported.test(error.message),
     );
   });
-
-test('the shortest and the longest time-outs are those of the configuration', () => {
-  const timeouts = ['100ms', '600000ms', '1s', '600s', '10m'];
-  const checks = timeouts.map((timeout) => ({ gateway: { timeout } }));
-  configurationOf({ profiles: [{ name: 'a', proof: { checks } }] });
-  for (const check of checks) readChecks(JSON.stringify([{ profile: 'a', ...check }]));
-});
 
 test('durations', () => {
   assert.deepEqual(

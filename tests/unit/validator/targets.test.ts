@@ -2,9 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAddress, isLinkLocal, parseAddress } from '../../../validator/shared/addresses.ts';
 import { parseTarget } from '../../../validator/shared/targets.ts';
-import { native } from './kernel.ts';
-
-const { spareHosts } = await import('../../../validator/spare-targets.ts');
 
 const v4 = { family: 'IPv4', host: '192.0.2.2', port: 1404 } as const;
 const v6 = { family: 'IPv6', host: '2001:db8::2', port: 1404 } as const;
@@ -24,39 +21,6 @@ test('targets are addresses with a port', () => {
   ])
     assert.equal(parseTarget(text), undefined, text);
 });
-
-const row = (destination: string): string =>
-  `eth0\t${destination}\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n`;
-const row6 = (start: string): string =>
-  `${start.padEnd(32, '0')} 40 ${'0'.repeat(32)} 00 ${'0'.repeat(32)} 00000100 00000001 00000000 00000001 eth0\n`;
-const ten = row('0000090A');
-
-for (const [what, family, routes, own, api, spares] of [
-  ['of a network, not the default', 'IPv4', row('00000000') + ten, '10.9.0.2', '', ['10.9.0.1', '10.9.0.0']],
-  ['the API server comes first', 'IPv4', ten, '10.9.0.2', '10.96.0.1', ['10.96.0.1', '10.9.0.1', '10.9.0.0']],
-  ['an API server of the other family', 'IPv4', ten, '10.9.0.2', 'fd00::1', ['10.9.0.1', '10.9.0.0']],
-  ["never the pod's own", 'IPv4', ten, '10.9.0.1', '', ['10.9.0.0', '10.9.0.2']],
-  ['a host route', 'IPv4', row('0101FEA9'), '10.9.0.1', '', ['169.254.1.1', '169.254.1.3']],
-  [
-    'link-local ones come last',
-    'IPv6',
-    row6('fe80') + row6('fd09'),
-    'fd09::2',
-    '',
-    [...['fd09::1', 'fd09::', 'fe80::1%eth0', 'fe80::%eth0', 'fe80::2%eth0']],
-  ],
-] as const)
-  test(`spare addresses: ${what}`, () => {
-    native.readFile = () => routes;
-    assert.deepEqual(
-      spareHosts(
-        family,
-        [parseAddress(own)].flatMap((it) => it ?? []),
-        api,
-      ),
-      spares,
-    );
-  });
 
 const same: [text: string, canonical: string][] = [
   ['10.1.0.2', '10.1.0.2'],

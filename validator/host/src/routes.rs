@@ -21,7 +21,6 @@ pub fn register(native: &Object) -> Result<()> {
 const RTM_NEWROUTE: u16 = 24;
 const RTM_GETROUTE: u16 = 26;
 const RTA_DST: u16 = 1;
-const RTA_SRC: u16 = 2;
 const RTA_OIF: u16 = 4;
 const RTA_GATEWAY: u16 = 5;
 const RTA_VIA: u16 = 18;
@@ -30,8 +29,8 @@ const HEADER: usize = 16;
 const ROUTE: usize = HEADER + 12;
 const TYPE: usize = HEADER + 7;
 
-fn route(ctx: Ctx<'_>, address: String, source: Option<String>) -> Result<Object<'_>> {
-    let answer = named(&ctx, ask(&address, source.as_deref()))?;
+fn route(ctx: Ctx<'_>, address: String) -> Result<Object<'_>> {
+    let answer = named(&ctx, ask(&address))?;
     let object = Object::new(ctx.clone())?;
     let mut rest = &answer[ROUTE..];
     while rest.len() >= 4 {
@@ -55,24 +54,20 @@ fn route(ctx: Ctx<'_>, address: String, source: Option<String>) -> Result<Object
 }
 
 /// The kernel's answer, or its error. For IPv6, the answer may be a route whose type stands for an error.
-fn ask(address: &str, source: Option<&str>) -> nix::Result<Vec<u8>> {
+fn ask(address: &str) -> nix::Result<Vec<u8>> {
+    let (family, bytes) = match address.parse().map_err(|_| Errno::EINVAL)? {
+        IpAddr::V4(address) => (libc::AF_INET, address.octets().to_vec()),
+        IpAddr::V6(address) => (libc::AF_INET6, address.octets().to_vec()),
+    };
     let mut request = vec![0; ROUTE];
     request[4..6].copy_from_slice(&RTM_GETROUTE.to_ne_bytes());
     request[6..8].copy_from_slice(&(libc::NLM_F_REQUEST as u16).to_ne_bytes());
-    for (kind, text) in [(RTA_DST, Some(address)), (RTA_SRC, source)] {
-        let (family, bytes) = match text.map(str::parse) {
-            None => continue,
-            Some(Ok(IpAddr::V4(address))) => (libc::AF_INET, address.octets().to_vec()),
-            Some(Ok(IpAddr::V6(address))) => (libc::AF_INET6, address.octets().to_vec()),
-            Some(Err(_)) => return Err(Errno::EINVAL),
-        };
-        request[HEADER] = family as u8;
-        // the prefix length of the destination, or of the source
-        request[HEADER + usize::from(kind)] = bytes.len() as u8 * 8;
-        request.extend((4 + bytes.len() as u16).to_ne_bytes());
-        request.extend(kind.to_ne_bytes());
-        request.extend(bytes);
-    }
+    request[HEADER] = family as u8;
+    // the prefix length of the destination
+    request[HEADER + 1] = bytes.len() as u8 * 8;
+    request.extend((4 + bytes.len() as u16).to_ne_bytes());
+    request.extend(RTA_DST.to_ne_bytes());
+    request.extend(bytes);
     let length = request.len() as u32;
     request[0..4].copy_from_slice(&length.to_ne_bytes());
     let answer = ask_kernel(SockProtocol::NetlinkRoute, &request)?;
@@ -97,7 +92,7 @@ fn address_of(value: &[u8]) -> Option<String> {
     Some(address.to_string())
 }
 
-/// An entry for each link-layer address and each IP address of each interface, as getifaddrs(3) lists them.
+/// An entry for each address of each interface, as getifaddrs(3) lists them.
 fn interfaces(ctx: Ctx<'_>) -> Result<Array<'_>> {
     let list = Array::new(ctx.clone())?;
     for (index, entry) in named(&ctx, getifaddrs())?.enumerate() {
@@ -106,8 +101,6 @@ fn interfaces(ctx: Ctx<'_>) -> Result<Array<'_>> {
         object.set("flags", entry.flags.bits())?;
         if let Some(address) = &entry.address {
             object.set("address", text_of(address).map(|(text, _)| text))?;
-            let bytes = address.as_link_addr().and_then(|link| link.addr());
-            object.set("mac", bytes.map(|bytes| bytes.map(|byte| format!("{byte:02x}")).join(":")))?;
         }
         list.set(index, object)?;
     }

@@ -6,12 +6,12 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{
-    self as net, AddressFamily, Backlog, MsgFlags, Shutdown, SockFlag, SockProtocol, SockType,
-    SockaddrStorage, sockopt,
+    self as net, AddressFamily, Backlog, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage,
+    sockopt,
 };
-use rquickjs::{Ctx, Object, Result, TypedArray, function::Func};
+use rquickjs::{Ctx, Object, Result, function::Func};
 
-use crate::descriptors::{bytes_of, keep, named, on};
+use crate::descriptors::{keep, named, on};
 
 pub fn register(native: &Object) -> Result<()> {
     native.set("socket", Func::from(socket))?;
@@ -19,8 +19,6 @@ pub fn register(native: &Object) -> Result<()> {
     native.set("connect", Func::from(connect))?;
     native.set("listen", Func::from(listen))?;
     native.set("accept", Func::from(accept))?;
-    native.set("send", Func::from(send))?;
-    native.set("endWriting", Func::from(end_writing))?;
     native.set("socketError", Func::from(socket_error))?;
     native.set("originalPort", Func::from(original_port))?;
     native.set("dropAll", Func::from(drop_all))?;
@@ -72,15 +70,6 @@ fn accept(ctx: Ctx, socket: i32) -> Result<i32> {
     let accepted = on(&ctx, socket, |open| net::accept4(open.as_raw_fd(), FLAGS))?;
     // SAFETY: `accept4` has just opened this descriptor, and no other code uses it
     Ok(keep(unsafe { OwnedFd::from_raw_fd(accepted) }))
-}
-
-fn send<'js>(ctx: Ctx<'js>, socket: i32, bytes: TypedArray<'js, u8>) -> Result<usize> {
-    let bytes = bytes_of(&bytes);
-    on(&ctx, socket, |open| net::send(open.as_raw_fd(), &bytes, MsgFlags::MSG_NOSIGNAL))
-}
-
-fn end_writing(ctx: Ctx, socket: i32) -> Result<()> {
-    on(&ctx, socket, |open| net::shutdown(open.as_raw_fd(), Shutdown::Write))
 }
 
 /// Throws the error with which a connect ended, if there was one.
