@@ -38,7 +38,6 @@ const wrong: [args: string[], error: RegExp][] = [
     ['--profile', 'a', '--tls-secret', 'x', '--tls-cert', 'a', '--tls-key', 'b'],
     /'--tls-secret <name>' cannot be used with option '--tls-cert <file>'/,
   ],
-  [['--profile', 'a', '--client-name', 'x'], /--client-name needs --client-ca/],
   [['--profile', 'linkerd', '--port', 'x'], /expected a port, 0 to 65535/],
   [['--profile', 'linkerd', '--port', '65536'], /expected a port, 0 to 65535/],
   [['--profile', 'linkerd', '--drain-delay', '10'], /expected a duration such as 500ms/],

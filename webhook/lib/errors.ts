@@ -45,9 +45,6 @@ export const errorCodes = {
   CNI_GATE_TLS_SECRET_FOREIGN: 'The Secret of --tls-secret has data that cni-gate did not write.',
   CNI_GATE_CA_BUNDLE:
     'A webhook configuration is missing, distrusts the serving certificate, or does not call the Service.',
-  CNI_GATE_CLIENT_CERTIFICATE:
-    'An admission call has no valid client certificate, which --client-ca requires.',
-  CNI_GATE_CLIENT_NAME: 'An admission call has a client certificate without a name that --client-name lists.',
   CNI_GATE_LISTEN: 'A port could not be opened.',
   CNI_GATE_INPUT_UNREADABLE: 'A file, folder or glob for review is missing, unreadable, or has no manifests.',
   CNI_GATE_INPUT_SYNTAX: 'A document for review is not YAML or JSON, or does not match its kind.',

@@ -21,7 +21,7 @@ const certificateExpiry = 'When the serving certificate expires, as Unix time.';
 const overloaded = 'Calls not answered and connections closed by a limit.';
 
 /** What can be reloaded while the server runs. */
-export type ReloadSource = 'configuration' | 'certificate' | 'cluster-state' | 'client-ca';
+export type ReloadSource = 'configuration' | 'certificate' | 'cluster-state';
 
 /** The metrics of the server itself: docs/reference/metrics.md. */
 export class Metrics {

@@ -14,9 +14,10 @@ import { refuseHttp } from './http-errors.ts';
 import { listen } from './listen.ts';
 import { nodeAnswer } from './node-answer.ts';
 import { type OpsOptions, openOps } from './ops.ts';
-import { type SecureContextOptions, secure } from './secure-context.ts';
+import { type CertificateProvider, secure } from './secure-context.ts';
 
-export interface ServeOptions extends DepsOptions, DrainOptions, OpsOptions, SecureContextOptions {
+export interface ServeOptions extends DepsOptions, DrainOptions, OpsOptions {
+  certificate: CertificateProvider;
   /** The HTTPS port for admission requests. */
   port: number;
   /** Configuration file, reloaded when it changes; by default, the built-in configuration. */
@@ -44,7 +45,7 @@ export interface RunningServer {
 /** Starts the server. @throws CniGateError if a file or port cannot be used; the signal's reason if it is aborted */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const deps = serverDeps(options);
-  const app = createApp(deps, options.clientCa !== undefined);
+  const app = createApp(deps);
   try {
     // Each part adds an `onClose` hook that ends what the part started. Fastify runs these hooks in reverse order,
     // after the port has closed and the last request is answered.
@@ -54,7 +55,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const opsPort = await openOps(app, options, deps, (node, profile) =>
       nodeAnswer(node, profile, view, policy(), Date.now()),
     );
-    const certificate = await secure(app, options, deps);
+    const certificate = await secure(app, options.certificate, deps);
     // last, because the view sends requests to the API server, which are useless if another part cannot start
     view = openView(app, options, deps, policy);
     addWebhooks(app, { policy, view, ownNamespace: options.ownNamespace }, deps);
@@ -68,8 +69,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/** Makes the HTTPS server. A caller without a client certificate gets an error answer instead of a failed handshake. */
-function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
+function createApp({ log, metrics }: ServerDeps): App {
   return fastify({
     https: {
       // until the handshake begins, only the first bytes of a connection are read; TLS then has its own buffers
@@ -78,7 +78,6 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
       connectionsCheckingInterval: serverLimits.timeoutCheck,
       // By default, Node itself answers requests without a Host header, and does not limit how many are pipelined.
       requireHostHeader: false,
-      ...(requestCert && { requestCert: true, rejectUnauthorized: false }),
     },
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
