@@ -33,14 +33,12 @@ const profiles = [
   },
 ];
 const notSynced = ({ name }: { name: string }): boolean => name === 'late';
-const notObservedSince = (_: object, node: string): boolean => node === 'n4';
 const minute = 60_000;
 const broken = clusterWith({ n1: { ready: false, waiting: 'CrashLoopBackOff' }, n2: {}, n3: undefined });
 
 const viewOf = (readiness: Readiness) => ({
   readiness,
   notSynced,
-  notObservedSince,
   evidence: noEvidence,
   holds: new Holds(),
 });
@@ -107,12 +105,6 @@ suite('decidePlacement', () => {
       [passed.outcome, passed.profile, passed.profiles],
       ['unknown', 'lost', ['mesh', 'lost']],
     );
-  });
-
-  test('allows a node that is newer than the last event about the pods of an absent DaemonSet', () => {
-    const readiness = clusterWith({ n3: undefined, n4: undefined });
-    const reasons = ['n3', 'n4'].map((node) => decide(node, pending(), {}, {}, readiness).reason);
-    assert.deepEqual(reasons, ['absent', 'not-synced']);
   });
 
   test('refuses if any DaemonSet of a profile is not ready, except those that do not select the node', () => {
