@@ -158,7 +158,6 @@ export class Informer<O extends ApiObject, T> {
     });
     // only a watch resets the counter: otherwise, lists that work and watches that fail would alternate without a wait
     this.#failures = 0;
-    this.#report.contact();
   }
 
   #take(event: WatchEvent<T>): void {

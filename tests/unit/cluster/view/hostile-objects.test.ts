@@ -57,6 +57,7 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
     api,
     gate,
     facts: async (name: string) => namespaces.value.facts(name),
+    lists,
     names,
     warned,
     leftOut: async (reason: string): Promise<number> => {
@@ -71,7 +72,7 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
   test('pods of a namespace that did not opt in are not kept, until it does', async (t) => {
     t.mock.property(relist, 'next', 300);
     const pods = [pendingPod('tenant', 'a'), pendingPod('shop', 'a'), pendingPod('gone', 'a')];
-    const { api, names, leftOut } = await watching(t, { '/api/v1/pods': pods });
+    const { api, lists, names, leftOut } = await watching(t, { '/api/v1/pods': pods });
     await eventually(() => names().length === 1, true);
     assert.deepEqual(names(), ['shop/a']);
     assert.ok((await leftOut('not-wanted')) >= 2);
@@ -84,7 +85,7 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
     await eventually(() => names().includes('tenant/a'), true);
     await api.send('/api/v1/namespaces', 'MODIFIED', namespaceOf('tenant', false, '61'));
     await eventually(() => !names().includes('tenant/a'), true);
-    assert.deepEqual(names(), ['shop/a', 'shop/b']);
+    assert.deepEqual([names(), lists()], [['shop/a', 'shop/b'], 4]);
   });
 
   test('a pod that grows over the limit is dropped, and counted and logged', async (t) => {
