@@ -170,9 +170,6 @@ export const placedPods = {
   burst: 20,
 };
 
-/** The rate, the burst and the concurrency of events. Nominations are more important and have a higher rate. */
-export const eventLimits = { perSecond: 10, burst: 50, inParallel: 5 } as const;
-
 /** Milliseconds from an opt-in or opt-out to the list of pods (`first`), and between two such lists (`next`). */
 export const relist = { first: 200, next: 5000 };
 
