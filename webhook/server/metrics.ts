@@ -57,11 +57,6 @@ export class Metrics {
     this.#overload.inc({ limit });
   }
 
-  measureBodies(inFlight: () => number): void {
-    const help = 'Bytes of the bodies of admission calls without an answer.';
-    measuredGauge(this.registry, 'cni_gate_bodies_in_flight_bytes', help, [], () => [[{}, inFlight()]]);
-  }
-
   /** Starts to measure the event loop. Call it once the port is open: delays before that affect no request. */
   measureEventLoop(): void {
     const delays = monitorEventLoopDelay({ resolution: loopResolution });
