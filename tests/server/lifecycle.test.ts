@@ -66,6 +66,9 @@ test('a configuration is reloaded when a ConfigMap mount replaces its link, and 
   await sleep(100);
   publish('..4', configuration('mirror/four'));
   await eventually(server, async () => (await injectedImage(server)) === 'mirror/four');
+  const failures = server.lines.filter(({ level }) => level === 'error').map(({ msg }) => String(msg));
+  assert.equal(failures.length, 2, 'each is reported once');
+  assert.match(failures[1] ?? '', /cannot read .*config\.yaml: no such file or directory$/);
   assert.match(
     (await server.ops('/metrics')).body,
     /cni_gate_last_reload_successful\{source="configuration"\} 1\n/,
