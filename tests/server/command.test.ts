@@ -46,6 +46,7 @@ const wrong: [args: string[], error: RegExp][] = [
     ['--cluster-state', '/nowhere'],
     /cannot read \/nowhere: no such file or directory \(CNI_GATE_STATE_INVALID\)/,
   ],
+  [['--profile', 'linkerd', '--config', '/dev/zero'], /cannot read \/dev\/zero: it has more than 64 MiB/],
   [['--profle', 'linkerd'], /unknown option '--profle'/],
   [['--image', ''], /'' is invalid\. expected an image/],
   [['--own-namespace', ''], /'' is invalid\. expected the name of a namespace/],

@@ -104,6 +104,9 @@ export const objectBytes = 512 * KiB;
 /** The maximum for pods of network DaemonSets, and for pods whose requests are summed: a status may have 700 KB. */
 export const trustedObjectBytes = 3 * MiB;
 
+/** The maximum size, in bytes, of a file that is named by a flag. */
+export const fileBytes = 64 * MiB;
+
 /** At most this many bytes of an error answer are read. A Kubernetes Status has less than 4 KiB. */
 export const refusalBytes = 64 * KiB;
 

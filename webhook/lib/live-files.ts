@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { isDeepStrictEqual as same } from 'node:util';
 import { CniGateError, type ErrorCode, messageOf, systemText } from './errors.ts';
+import { fileBytes } from './limits.ts';
 
 /** What {@link LiveFiles} reads, and what it calls after changes. */
 export interface LiveFilesOptions<T> {
@@ -75,11 +76,29 @@ export class LiveFiles<T> {
   }
 }
 
-/** Reads a file. @throws CniGateError with the given code */
+/** Reads a file of at most {@link fileBytes}. @throws CniGateError with the given code */
 export function readText(path: string, code: ErrorCode): string {
   try {
-    return readFileSync(path, 'utf8');
+    const file = openSync(path, 'r');
+    try {
+      return readAll(file).toString();
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
     throw new CniGateError(code, `cannot read ${path}: ${systemText(error)}`, { cause: error });
   }
+}
+
+/** The bytes are counted while they are read, because a pipe or special file has no known size. */
+function readAll(file: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let left = fileBytes; left >= 0; ) {
+    const chunk = Buffer.allocUnsafe(64 * 1024);
+    const count = readSync(file, chunk);
+    if (count === 0) return Buffer.concat(chunks);
+    chunks.push(chunk.subarray(0, count));
+    left -= count;
+  }
+  throw new Error(`it has more than ${fileBytes / 2 ** 20} MiB`);
 }
