@@ -9,7 +9,6 @@ export const errorCodes = {
   CNI_GATE_PROFILE_UNKNOWN: 'A label or flag names a profile that the configuration does not have.',
   CNI_GATE_PROFILE_COMBINATION: 'A label or flag combines profiles that one pod cannot satisfy.',
   CNI_GATE_STATE_INVALID: 'The file of --cluster-state is missing, not valid YAML, or has an invalid object.',
-  CNI_GATE_HTTP: 'A call is not a valid HTTP/1.1 request.',
   CNI_GATE_REVIEW_SYNTAX: 'The body of an admission call is not JSON.',
   CNI_GATE_REVIEW_INVALID: 'The body of an admission call is JSON, but not an AdmissionReview for this path.',
   CNI_GATE_REVIEW_NAME: 'An AdmissionReview has a name or UID that Kubernetes does not allow.',

@@ -69,7 +69,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-function createApp({ log, metrics }: ServerDeps): App {
+function createApp({ log }: ServerDeps): App {
   return fastify({
     https: {
       // until the handshake begins, only the first bytes of a connection are read; TLS then has its own buffers
@@ -87,7 +87,7 @@ function createApp({ log, metrics }: ServerDeps): App {
     requestTimeout: serverLimits.requestTimeout,
     // 0, because by default a start or drain of more than ten seconds would end the process
     pluginTimeout: 0,
-    clientErrorHandler: (error, socket) => refuseHttp(error, socket, metrics),
+    clientErrorHandler: refuseHttp,
     // requests on open connections are answered even while the server closes
     return503OnClosing: false,
   });
