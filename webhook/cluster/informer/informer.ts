@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { nameOf } from '../../lib/names.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import { Silence } from '../exchange.ts';
@@ -135,7 +134,7 @@ export class Informer<O extends ApiObject, T> {
       timeout: this.#timing.answer,
       signal,
       onPage: () => this.#report.contact(),
-      onUnread: ({ why, metadata }) => this.#report.leftOut(why, nameOf(metadata)),
+      onUnread: ({ why, key }) => this.#report.leftOut(why, key),
     });
     this.#version = resourceVersion;
     if (store.leftOut > 0) this.#report.leftOut('too-many', `${store.leftOut} objects`);
@@ -168,21 +167,20 @@ export class Informer<O extends ApiObject, T> {
       return;
     }
     const changes = this.#changesBy(event);
-    this.#version = (event.type === 'put' ? event.entry : event.metadata).resourceVersion;
+    this.#version = event.entry.resourceVersion;
     this.#tell(changes);
   }
 
-  #changesBy(event: Exclude<WatchEvent<T>, { type: 'bookmark' }>): Change<T>[] {
+  #changesBy({ type, entry }: Exclude<WatchEvent<T>, { type: 'bookmark' }>): Change<T>[] {
     const { store } = this;
-    const key = event.type === 'put' ? event.entry.key : nameOf(event.metadata);
-    if (event.type === 'removed') return store.remove(key, event.metadata.uid);
-    if (event.type === 'unread') {
-      this.#report.leftOut(event.why, key);
-      return store.remove(key);
+    if (type === 'removed') return store.remove(entry.key);
+    if ('why' in entry) {
+      this.#report.leftOut(entry.why, entry.key);
+      return store.remove(entry.key);
     }
     const before = store.leftOut;
-    const changes = store.put(event.entry);
-    if (store.leftOut > before) this.#report.leftOut('too-many', key);
+    const changes = store.put(entry);
+    if (store.leftOut > before) this.#report.leftOut('too-many', entry.key);
     return changes;
   }
 
