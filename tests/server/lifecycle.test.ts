@@ -225,11 +225,11 @@ test('the cluster view closes after the last request is answered, and the certif
   await assert.rejects(server.ops('/readyz'), /ECONNREFUSED/);
 });
 
-test('the error for a port that is in use names the flag', async (t) => {
+test('the error for a port that is in use names the port', async (t) => {
   const { port } = await startServer(t);
   await assert.rejects(startServer(t, { port }), {
     code: 'CNI_GATE_LISTEN',
-    message: `cannot listen on 127.0.0.1 port ${port} (--port): listen EADDRINUSE: address already in use 127.0.0.1:${port}`,
+    message: `cannot open a port: listen EADDRINUSE: address already in use 127.0.0.1:${port}`,
   });
 });
 

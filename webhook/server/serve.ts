@@ -59,7 +59,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     // last, because the view sends requests to the API server, which are useless if another part cannot start
     view = openView(app, options, deps, policy);
     addWebhooks(app, { policy, view, ownNamespace: options.ownNamespace }, deps);
-    const port = await listen(app, options.host, options.port, '--port');
+    const port = await listen(app, options.host, options.port);
     deps.metrics.measureEventLoop();
     deps.log.info({ port, opsPort, profiles: [...policy().profiles.keys()] }, 'serving admission reviews');
     return { port, opsPort, certificate, drain: () => app.close() };
