@@ -5,15 +5,6 @@ import type { CniGateError } from '../webhook/lib/errors.ts';
 import { counter, gauge } from '../webhook/lib/metrics.ts';
 import { type FaultReason, type Plan, type State, trustedIn } from './rotation.ts';
 
-const sentences: Record<Plan['step'], string> = {
-  none: 'nothing to do',
-  restore: 'wrote back what this replica remembered',
-  create: 'created a new authority',
-  begin: 'created the next authority; it signs nothing until every API server trusts it',
-  promote: 'the next authority signs from now on; the previous one is still trusted',
-  drop: 'removed an authority that is not valid now',
-};
-
 export type Reporter = ReturnType<typeof reporter>;
 
 /** Logs and counts what a replica does about the certificates. A lasting fault is logged once. */
@@ -35,13 +26,13 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
     wrote({ step, fault }: Plan): void {
       metrics.steps.inc({ step });
       if (!fault) {
-        log.info({ step }, `certificates: ${sentences[step]}`);
+        log.info({ step }, `certificates: step ${step}`);
         return;
       }
       const { reason, message } = fault;
       const code = 'CNI_GATE_TLS_SECRET';
       metrics.repairs.inc({ object: 'secret', reason });
-      log.warn({ code, reason, step }, `${message} (${code}); repaired: ${sentences[step]}`);
+      log.warn({ code, reason, step }, `${message} (${code}); repaired: ${step}`);
     },
     repaired(configuration: string, reason: FaultReason): void {
       metrics.repairs.inc({ object: 'webhook-configuration', reason });

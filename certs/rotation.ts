@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { CniGateError } from '../webhook/lib/errors.ts';
-import { type Authority, allowedSkewMs, checkAuthority, createAuthority } from './issue.ts';
+import { type Authority, checkAuthority, createAuthority } from './issue.ts';
 import type { ConfigurationSnapshot, SecretData } from './objects.ts';
 import { inForce, type Period, periodOf, readCertificates, renewalDue } from './verify.ts';
 
@@ -143,7 +143,7 @@ export interface Observation {
 export interface Plan {
   /**
    * `create` an authority, `restore` the remembered state, `begin` the next authority, `promote` it to sign, or `drop`
-   * an authority that does not sign and is not valid.
+   * previous authorities that have expired.
    */
   step: 'none' | 'create' | 'restore' | 'begin' | 'promote' | 'drop';
   state: State;
@@ -167,9 +167,6 @@ export function planStep(observation: Observation): Plan {
 function dueStep(state: State, { now, trustedFor = -1, overlap }: Observation): Plan {
   const { authority, next, previous = [] } = state;
   const valid = previous.filter(({ notAfter }) => now <= notAfter);
-  // `next` has expired, or was made with a wrong clock. A user's may begin minutes later, if the user's clock is fast
-  if (next && (now > next.notAfter || next.notBefore.getTime() - now.getTime() > allowedSkewMs))
-    return { step: 'drop', state: { ...state, next: undefined } };
   if (valid.length < previous.length) return { step: 'drop', state: { ...state, previous: valid } };
   if (next && inForce(next, now) && trustedFor >= overlap) {
     const { key: _, ...withoutKey } = authority;
