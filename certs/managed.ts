@@ -37,7 +37,7 @@ export async function managedCertificate(
   const stop = new AbortController();
   const { client, namespace, secret } = options;
   const shared = sharedObjects(client, namespace, secret, stop.signal);
-  const report = reporter(log, registry, client);
+  const report = reporter(log, registry);
   const reconciler = new Reconciler({ ...options, shared, report });
   events.addReadyCheck(() => {
     const { leaf } = reconciler;

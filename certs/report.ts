@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client';
-import type { ApiClient } from '../webhook/cluster/client.ts';
 import type { Log } from '../webhook/lib/deps.ts';
 import type { CniGateError } from '../webhook/lib/errors.ts';
 import { counter, gauge } from '../webhook/lib/metrics.ts';
@@ -8,7 +7,7 @@ import { type FaultReason, type Plan, type State, trustedIn } from './rotation.t
 export type Reporter = ReturnType<typeof reporter>;
 
 /** Logs and counts what a replica does about the certificates. A lasting fault is logged once. */
-export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSkew'>) {
+export function reporter(log: Log, registry: Registry) {
   const metrics = certificateMetrics(registry);
   /** The current faults, by `secret` or the name of a webhook configuration. */
   const wrong = new Map<string, string>();
@@ -50,7 +49,6 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
       metrics.authorityExpiry.set(state.authority.notAfter.getTime() / 1000);
       metrics.authorities.set(trustedIn(state).length);
       well('secret');
-      metrics.clockSkew.set(client.clockSkew / 1000);
     },
   };
 }
@@ -64,7 +62,6 @@ export function certificateMetrics(registry: Registry) {
   const expiryHelp = 'When the signing authority expires, as Unix time.';
   const authoritiesHelp = 'Authorities that the caBundles should contain: more than 1 during a rotation.';
   const repairsHelp = 'Faults of Secret or caBundle that this replica repaired.';
-  const skewHelp = "API server's clock minus this machine's, to about a second.";
   return {
     authorityExpiry: gaugeOf('authority_not_after_timestamp_seconds', expiryHelp),
     authorities: gaugeOf('authorities', authoritiesHelp),
@@ -72,6 +69,5 @@ export function certificateMetrics(registry: Registry) {
     repairs: counterOf('repairs', repairsHelp, 'object', 'reason'),
     failures: counterOf('failures', 'Failed reads, writes and repairs, which are retried.', 'code'),
     bundleComplete: gaugeOf('ca_bundle_complete', '1 if the caBundle is right.', 'configuration'),
-    clockSkew: gaugeOf('api_server_clock_skew_seconds', skewHelp),
   };
 }

@@ -21,7 +21,6 @@ export class InformerFactory {
   /** Starts an informer, which runs until it or the factory is stopped. */
   start<O extends ApiObject, T>(source: Source<O, T>): Informer<O, T> {
     const informer = new Informer(this.#client, source, this.#deps, this.#timing);
-    this.#deps.metrics.objects(source.resource, () => informer.store.size);
     this.#running.push(informer.run(this.#stop.signal));
     return informer;
   }
