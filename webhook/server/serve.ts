@@ -1,5 +1,5 @@
 import fastify, { LogController } from 'fastify';
-import type { CertificateSource } from '../../certs/files.ts';
+import type { CertificateEvents, CertificateSource } from '../../certs/files.ts';
 import { viewOfFile, viewOfFlag } from '../cluster/view/from-file.ts';
 import { livePolicy } from '../config/load.ts';
 import type { ClusterView } from '../core/cluster-view.ts';
@@ -14,10 +14,10 @@ import { refuseHttp } from './http-errors.ts';
 import { listen } from './listen.ts';
 import { nodeAnswer } from './node-answer.ts';
 import { type OpsOptions, openOps } from './ops.ts';
-import { type CertificateProvider, secure } from './secure-context.ts';
 
 export interface ServeOptions extends DepsOptions, DrainOptions, OpsOptions {
-  certificate: CertificateProvider;
+  /** Provides the serving certificate. Until there is one, `/readyz` says why. */
+  certificate: (events: CertificateEvents, deps: Deps) => Promise<CertificateSource>;
   /** The HTTPS port for admission requests. */
   port: number;
   /** Configuration file, reloaded when it changes; by default, the built-in configuration. */
@@ -55,7 +55,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const opsPort = await openOps(app, options, deps, (node, profile) =>
       nodeAnswer(node, profile, view, policy(), Date.now()),
     );
-    const certificate = await secure(app, options.certificate, deps);
+    const certificate = await secure(app, options, deps);
     // last, because the view sends requests to the API server, which are useless if another part cannot start
     view = openView(app, options, deps, policy);
     addWebhooks(app, { policy, view, ownNamespace: options.ownNamespace }, deps);
@@ -107,6 +107,34 @@ function openPolicy(
   app.addHook('onClose', async () => file.close());
   if (profile !== undefined) file.value.combineProfiles(profile);
   return () => file.value;
+}
+
+/**
+ * Sets up TLS for the HTTPS port. Replaces the serving certificate when it is renewed.
+ * @throws CniGateError if a file cannot be used; the signal's reason if the process has to stop first
+ */
+async function secure(
+  app: App,
+  { certificate: provide }: ServeOptions,
+  deps: ServerDeps,
+): Promise<CertificateSource> {
+  let source: CertificateSource | undefined;
+  const renew = (): void => {
+    if (!source) return;
+    const { certificate: cert, key, notAfter } = source.current;
+    // this call replaces all options, so the minimum TLS version is repeated
+    app.server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' });
+    deps.metrics.certificateExpires(notAfter);
+  };
+  const events = {
+    ...deps.reload('certificate', renew),
+    addReadyCheck: (check: ServerDeps['ready'][number]) => void deps.ready.push(check),
+  };
+  const certificate = await provide(events, deps);
+  source = certificate;
+  app.addHook('onClose', async () => certificate.close());
+  renew();
+  return certificate;
 }
 
 /** Opens the view of a cluster. @throws CniGateError CNI_GATE_STATE_INVALID if the file cannot be used */

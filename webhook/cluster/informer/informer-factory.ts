@@ -73,10 +73,6 @@ export class InformerSet<O extends ApiObject, T> {
     return [...this.#byName].filter(([, { synced }]) => !synced).map(([name]) => name);
   }
 
-  async whenSynced(): Promise<void> {
-    await Promise.all(Array.from(this.#byName.values(), (informer) => informer.whenSynced()));
-  }
-
   *list(): Generator<T, void, undefined> {
     for (const { store } of this.#byName.values()) yield* store.list();
   }

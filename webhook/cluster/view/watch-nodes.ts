@@ -97,9 +97,6 @@ export function watchGate(
     return pathBelow(podsPath(namespace), name);
   };
   const ask = lookup({ client, path, pick: toPendingPod }, looked, podLimits);
-  void Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]).then(() =>
-    deps.log.info({ nodes: nodes.store.size }, 'nodes and DaemonSets are known'),
-  );
   return {
     readiness,
     evidence,
