@@ -7,7 +7,7 @@ import type {
   Profile,
   TemplateKind,
 } from '../core/profiles/types.ts';
-import { LiveFiles, type LiveFilesOptions, readText } from '../lib/live-files.ts';
+import { LiveFiles, type ReloadListener, readText } from '../lib/live-files.ts';
 import { validatorImage } from '../lib/version.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
 import type { Fault } from './parse.ts';
@@ -110,10 +110,10 @@ export const readPolicy = (path?: string, image?: string): Policy =>
 export function livePolicy(
   path: string | undefined,
   image: string | undefined,
-  options: Pick<LiveFilesOptions<Policy>, 'onReload' | 'onError' | 'interval'>,
+  listener: ReloadListener,
 ): LiveFiles<Policy> {
   return new LiveFiles({
-    ...options,
+    ...listener,
     paths: path === undefined ? [] : [path],
     unreadable: 'CNI_GATE_CONFIG_UNREADABLE',
     parse: ([text]) => parsePolicy(text, path, image),

@@ -3,25 +3,22 @@ import { isDeepStrictEqual as same } from 'node:util';
 import { CniGateError, type ErrorCode, messageOf, systemText } from './errors.ts';
 import { fileBytes } from './limits.ts';
 
-/** What {@link LiveFiles} reads, and what it calls after changes. */
-export interface LiveFilesOptions<T> {
+export interface ReloadListener {
+  /** Called after each change of the value. */
+  onReload: () => void;
+  /** Called when a change cannot be used; the last good value stays in force. */
+  onError: (error: unknown) => void;
+  /** Milliseconds between two reads of the files (default 1,000). */
+  interval?: number;
+}
+
+interface LiveFilesOptions<T> extends ReloadListener {
   paths: string[];
   /** Parses the contents of the files; throws if they are not usable. */
   parse: (texts: string[]) => T;
   /** The error code if a file cannot be read. */
   unreadable: ErrorCode;
-  /** Called with each new value after the first. */
-  onReload?: (value: T) => void;
-  /** Called when a change cannot be used; the last good value stays in force. */
-  onError?: (error: unknown) => void;
-  /** Milliseconds between two reads of the files (default 1,000). */
-  interval?: number;
 }
-
-export type ReloadListener = Pick<LiveFilesOptions<unknown>, 'interval'> & {
-  onReload: () => void;
-  onError: (error: unknown) => void;
-};
 
 /**
  * A value that is computed from files, and computed again after each change. The files are polled: the kubelet updates
@@ -69,9 +66,9 @@ export class LiveFiles<T> {
     try {
       if (unreadable !== undefined) throw unreadable;
       this.#value = parse(texts);
-      onReload?.(this.#value);
+      onReload();
     } catch (error) {
-      onError?.(error);
+      onError(error);
     }
   }
 }
