@@ -1,7 +1,7 @@
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { LiveFiles, type ReloadListener } from '../webhook/lib/live-files.ts';
 import { createAuthority, issueServing } from './issue.ts';
-import { checkPair } from './verify.ts';
+import { checkPair, readCertificates } from './verify.ts';
 
 /** A serving certificate (a chain, the leaf first) and its key, in PEM. */
 export interface CertificatePair {
@@ -38,8 +38,9 @@ export function fileCertificate(
     paths: [certificateFile, keyFile],
     unreadable: 'CNI_GATE_TLS_UNREADABLE',
     parse: ([certificate = '', key = '']) => {
-      const { notAfter, names } = checkPair(certificate, key, new Date());
-      if (names.length > 0) return { certificate, key, notAfter };
+      const { notAfter } = checkPair(certificate, key, new Date());
+      const [leaf] = readCertificates(certificate);
+      if (leaf.subjectAltName !== undefined) return { certificate, key, notAfter };
       const message = `${certificateFile} has no subjectAltName: the API server, like every program in Go, ignores the common name`;
       throw new CniGateError('CNI_GATE_TLS_PAIR', message);
     },

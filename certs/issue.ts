@@ -26,7 +26,7 @@ interface Validity {
 }
 
 /** How many milliseconds two clocks may differ. */
-export const allowedSkewMs = 5 * 60_000;
+const allowedSkewMs = 5 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 
 /** Creates an authority that may sign serving certificates only (RFC 5280, 4.2.1.2, 4.2.1.3 and 4.2.1.9). */

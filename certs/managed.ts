@@ -19,8 +19,8 @@ interface ManagedOptions extends Pick<ReconcilerOptions, 'names' | 'overlap'> {
 /** Milliseconds between two reconciliations. */
 const interval = 5000;
 
-/** Milliseconds to wait after a failure. The wait doubles with each further failure, up to the interval. */
-const firstWait = 500;
+/** Milliseconds from a failure to the next reconciliation. */
+const failurePause = 1000;
 
 /** Each replica waits for a random time of up to this, in milliseconds, so that usually one acts first. */
 const longestDelay = 200;
@@ -37,7 +37,7 @@ export async function managedCertificate(
   const stop = new AbortController();
   const { client, namespace, secret } = options;
   const shared = sharedObjects(client, namespace, secret, stop.signal);
-  const report = reporter(log, registry, client);
+  const report = reporter(log, registry);
   const reconciler = new Reconciler({ ...options, shared, report });
   events.addReadyCheck(() => {
     const { leaf } = reconciler;
@@ -76,7 +76,6 @@ async function run(
   onLeaf: (leaf: Leaf, isFirst: boolean) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let wait = firstWait;
   let current: Leaf | undefined;
   while (!signal.aborted) {
     const result = await reconciler.reconcile().catch((error: unknown) => {
@@ -89,8 +88,7 @@ async function run(
     const { leaf } = reconciler;
     if (leaf && leaf !== current) onLeaf(leaf, current === undefined);
     current = leaf;
-    const pause = { failed: wait, done: interval, again: 0 }[result];
-    wait = result === 'failed' ? Math.min(interval, 2 * wait) : firstWait;
+    const pause = { failed: failurePause, done: interval, again: 0 }[result];
     await sleep(pause + longestDelay * Math.random(), undefined, { signal }).catch(() => {});
   }
 }

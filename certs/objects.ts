@@ -1,5 +1,5 @@
 import type { Operation as PatchOperation } from 'fast-json-patch';
-import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../webhook/cluster/api-path.ts';
+import { apiPath, pathBelow } from '../webhook/cluster/api-path.ts';
 import type { ApiClient } from '../webhook/cluster/client.ts';
 import { CniGateError } from '../webhook/lib/errors.ts';
 import {
@@ -12,13 +12,11 @@ import {
 /** The data of a Secret as text, decoded from base64. */
 export type SecretData = Readonly<Record<string, string>>;
 
-/** A webhook configuration whose caBundle is maintained, as `mutating/NAME` or `validating/NAME`. */
-export type ConfigurationName = `${WebhookKind}/${string}`;
-
-const configurationNames: ConfigurationName[] = [
-  `mutating/${webhookConfiguration}`,
-  `validating/${webhookConfiguration}`,
-];
+/** The webhook configurations whose caBundle is maintained: their names in messages and metrics, and their paths. */
+const configurationPaths = ['mutating', 'validating'].map((kind) => {
+  const list = `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`;
+  return [`${kind}/${webhookConfiguration}`, pathBelow(list, webhookConfiguration)] as const;
+});
 
 export interface SecretSnapshot {
   /** Whether the Secret carries our label. */
@@ -30,7 +28,8 @@ export interface SecretSnapshot {
 }
 
 export interface ConfigurationSnapshot {
-  name: ConfigurationName;
+  name: string;
+  path: string;
   resourceVersion: string;
   /** The indices of the webhooks that call our Service. */
   webhooks: number[];
@@ -40,7 +39,7 @@ export interface ConfigurationSnapshot {
 export interface Configurations {
   found: ConfigurationSnapshot[];
   /** Why the others are not in `found`. CNI_GATE_CA_BUNDLE: no such object, or no webhook calls our Service. */
-  faults: Map<ConfigurationName, CniGateError>;
+  faults: Map<string, CniGateError>;
 }
 
 /** Whether a write failed because the object was changed or created since it was read. */
@@ -79,8 +78,8 @@ export function sharedObjects(
   const secretPath = pathBelow(folder, secretName);
 
   /** @throws CniGateError CNI_GATE_CA_BUNDLE if the configuration has no webhook that calls our Service */
-  async function readConfiguration(name: ConfigurationName): Promise<ConfigurationSnapshot> {
-    const found = await client.get<Configuration>(pathBelow(...placeOf(name)), { signal });
+  async function readConfiguration(name: string, path: string): Promise<ConfigurationSnapshot> {
+    const found = await client.get<Configuration>(path, { signal });
     const own = [...(found?.webhooks ?? []).entries()].filter(
       ([, { clientConfig }]) =>
         clientConfig.service?.namespace === namespace && clientConfig.service.name === installedService,
@@ -93,6 +92,7 @@ export function sharedObjects(
     }
     return {
       name,
+      path,
       resourceVersion: found.metadata.resourceVersion,
       webhooks: own.map(([index]) => index),
       bundles: own.map(([, { clientConfig }]) => decoded(clientConfig.caBundle ?? '')),
@@ -134,8 +134,8 @@ export function sharedObjects(
     /** Reads the webhook configurations. If one cannot be read, the reason is among the faults. */
     async configurations(): Promise<Configurations> {
       const faults: Configurations['faults'] = new Map();
-      const all = configurationNames.map((name) =>
-        readConfiguration(name).catch((error: unknown) => {
+      const all = configurationPaths.map(([name, path]) =>
+        readConfiguration(name, path).catch((error: unknown) => {
           if (!(error instanceof CniGateError)) throw error;
           faults.set(name, error);
         }),
@@ -153,7 +153,7 @@ export function sharedObjects(
         ),
       ];
       const options = { body, contentType: 'application/json-patch+json', signal };
-      await client.request('PATCH', pathBelow(...placeOf(configuration.name)), options);
+      await client.request('PATCH', configuration.path, options);
     },
   };
 }
@@ -163,10 +163,5 @@ const snapshot = (object: Secret): SecretSnapshot => ({
   data: Object.fromEntries(Object.entries(object.data ?? {}).map(([key, value]) => [key, decoded(value)])),
   object,
 });
-
-function placeOf(configuration: ConfigurationName): [folder: string, name: string] {
-  const [kind, name] = configuration.split('/') as [WebhookKind, string];
-  return [configurationsPath(kind), name];
-}
 
 const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString();

@@ -1,23 +1,13 @@
 import type { Registry } from 'prom-client';
-import type { ApiClient } from '../webhook/cluster/client.ts';
 import type { Log } from '../webhook/lib/deps.ts';
 import type { CniGateError } from '../webhook/lib/errors.ts';
 import { counter, gauge } from '../webhook/lib/metrics.ts';
 import { type FaultReason, type Plan, type State, trustedIn } from './rotation.ts';
 
-const sentences: Record<Plan['step'], string> = {
-  none: 'nothing to do',
-  restore: 'wrote back what this replica remembered',
-  create: 'created a new authority',
-  begin: 'created the next authority; it signs nothing until every API server trusts it',
-  promote: 'the next authority signs from now on; the previous one is still trusted',
-  drop: 'removed an authority that is not valid now',
-};
-
 export type Reporter = ReturnType<typeof reporter>;
 
 /** Logs and counts what a replica does about the certificates. A lasting fault is logged once. */
-export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSkew'>) {
+export function reporter(log: Log, registry: Registry) {
   const metrics = certificateMetrics(registry);
   /** The current faults, by `secret` or the name of a webhook configuration. */
   const wrong = new Map<string, string>();
@@ -35,13 +25,13 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
     wrote({ step, fault }: Plan): void {
       metrics.steps.inc({ step });
       if (!fault) {
-        log.info({ step }, `certificates: ${sentences[step]}`);
+        log.info({ step }, `certificates: step ${step}`);
         return;
       }
       const { reason, message } = fault;
       const code = 'CNI_GATE_TLS_SECRET';
       metrics.repairs.inc({ object: 'secret', reason });
-      log.warn({ code, reason, step }, `${message} (${code}); repaired: ${sentences[step]}`);
+      log.warn({ code, reason, step }, `${message} (${code}); repaired: ${step}`);
     },
     repaired(configuration: string, reason: FaultReason): void {
       metrics.repairs.inc({ object: 'webhook-configuration', reason });
@@ -59,7 +49,6 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
       metrics.authorityExpiry.set(state.authority.notAfter.getTime() / 1000);
       metrics.authorities.set(trustedIn(state).length);
       well('secret');
-      metrics.clockSkew.set(client.clockSkew / 1000);
     },
   };
 }
@@ -73,7 +62,6 @@ export function certificateMetrics(registry: Registry) {
   const expiryHelp = 'When the signing authority expires, as Unix time.';
   const authoritiesHelp = 'Authorities that the caBundles should contain: more than 1 during a rotation.';
   const repairsHelp = 'Faults of Secret or caBundle that this replica repaired.';
-  const skewHelp = "API server's clock minus this machine's, to about a second.";
   return {
     authorityExpiry: gaugeOf('authority_not_after_timestamp_seconds', expiryHelp),
     authorities: gaugeOf('authorities', authoritiesHelp),
@@ -81,6 +69,5 @@ export function certificateMetrics(registry: Registry) {
     repairs: counterOf('repairs', repairsHelp, 'object', 'reason'),
     failures: counterOf('failures', 'Failed reads, writes and repairs, which are retried.', 'code'),
     bundleComplete: gaugeOf('ca_bundle_complete', '1 if the caBundle is right.', 'configuration'),
-    clockSkew: gaugeOf('api_server_clock_skew_seconds', skewHelp),
   };
 }

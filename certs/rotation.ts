@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { CniGateError } from '../webhook/lib/errors.ts';
-import { type Authority, allowedSkewMs, checkAuthority, createAuthority } from './issue.ts';
+import { type Authority, checkAuthority, createAuthority } from './issue.ts';
 import type { ConfigurationSnapshot, SecretData } from './objects.ts';
 import { inForce, type Period, periodOf, readCertificates, renewalDue } from './verify.ts';
 
@@ -22,14 +22,7 @@ export interface TrustedAuthority extends Period {
 export type SigningAuthority = TrustedAuthority & Authority;
 
 /** The values of a metric's label: docs/reference/metrics.md. */
-export type FaultReason =
-  | 'missing'
-  | 'empty'
-  | 'unreadable'
-  | 'mismatch'
-  | 'expired'
-  | 'foreign'
-  | 'inconsistent';
+export type FaultReason = 'missing' | 'empty' | 'damaged' | 'expired' | 'foreign';
 
 export interface Fault {
   reason: FaultReason;
@@ -73,14 +66,13 @@ export function readSecret(data: SecretData | undefined, now: Date): Reading {
     const { notBefore, notAfter, fingerprint } = state.authority;
     // `next` is not compared: ca.crt lacks it if a user added it by hand
     if (!fingerprintsIn(data['ca.crt']).has(fingerprint))
-      return faulty('inconsistent', 'ca.crt does not contain the authority of the Secret');
+      return faulty('damaged', 'ca.crt does not contain the authority of the Secret');
     if (inForce(state.authority, now)) return { state };
     const [from, to, at] = [notBefore, notAfter, now].map((date) => date.toISOString());
     return faulty('expired', `the authority is valid from ${from} to ${to}, and the clock says ${at}`);
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
-    const reason = error.code === 'CNI_GATE_TLS_PAIR' ? 'mismatch' : 'unreadable';
-    return faulty(reason, `the Secret cannot be read: ${error.message}`);
+    return faulty('damaged', `the Secret cannot be read: ${error.message}`);
   }
 }
 
@@ -125,9 +117,8 @@ export function fingerprintsIn(bundle: string | undefined): Set<string> {
 export function bundleFault(bundle: string, expected: string): FaultReason | undefined {
   if (bundle.trim() === '') return 'empty';
   const [found, wanted] = [fingerprintsIn(bundle), fingerprintsIn(expected)];
-  if (found.size === 0) return 'unreadable';
   if (!found.isSubsetOf(wanted)) return 'foreign';
-  return found.size === wanted.size ? undefined : 'inconsistent';
+  return found.size === wanted.size ? undefined : 'damaged';
 }
 
 /** The validity of an authority in days. */
@@ -152,7 +143,7 @@ export interface Observation {
 export interface Plan {
   /**
    * `create` an authority, `restore` the remembered state, `begin` the next authority, `promote` it to sign, or `drop`
-   * an authority that does not sign and is not valid.
+   * previous authorities that have expired.
    */
   step: 'none' | 'create' | 'restore' | 'begin' | 'promote' | 'drop';
   state: State;
@@ -176,9 +167,6 @@ export function planStep(observation: Observation): Plan {
 function dueStep(state: State, { now, trustedFor = -1, overlap }: Observation): Plan {
   const { authority, next, previous = [] } = state;
   const valid = previous.filter(({ notAfter }) => now <= notAfter);
-  // `next` has expired, or was made with a wrong clock. A user's may begin minutes later, if the user's clock is fast
-  if (next && (now > next.notAfter || next.notBefore.getTime() - now.getTime() > allowedSkewMs))
-    return { step: 'drop', state: { ...state, next: undefined } };
   if (valid.length < previous.length) return { step: 'drop', state: { ...state, previous: valid } };
   if (next && inForce(next, now) && trustedFor >= overlap) {
     const { key: _, ...withoutKey } = authority;

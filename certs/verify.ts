@@ -47,11 +47,7 @@ export function readCertificates(pem: string): [X509Certificate, ...X509Certific
  * @param now when the certificate has to be valid; undefined for any time
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR
  */
-export function checkPair(
-  certificatePem: string,
-  keyPem: string,
-  now: Date | undefined,
-): Period & { names: string[] } {
+export function checkPair(certificatePem: string, keyPem: string, now: Date | undefined): Period {
   const [leaf] = readCertificates(certificatePem);
   const key = orUnreadable('The key must be a whole private key in PEM, without a passphrase', () =>
     createPrivateKey(keyPem),
@@ -68,7 +64,7 @@ export function checkPair(
   orUnreadable('OpenSSL refuses to serve the certificate with the key', () =>
     createSecureContext({ cert: certificatePem, key: keyPem }),
   );
-  return { ...period, names: namesIn(leaf.subjectAltName) };
+  return period;
 }
 
 /**
@@ -89,10 +85,8 @@ export function verifyChain(
   if (!Array.isArray(trusted)) return `the caBundle cannot be read: ${trusted}`;
   const [leaf, ...issuers] = served;
   if (!inForce(periodOf(leaf), now)) return `the certificate is in force ${textOf(periodOf(leaf))} only`;
-  if (host !== undefined && leaf.checkHost(host, { subject: 'never' }) === undefined) {
-    const names = namesIn(leaf.subjectAltName).join(', ') || 'no name';
-    return `the certificate is for ${names}, not for ${host}`;
-  }
+  if (host !== undefined && leaf.checkHost(host, { subject: 'never' }) === undefined)
+    return `the certificate is for ${leaf.subjectAltName ?? 'no name'}, not for ${host}`;
   const [roots, between] = [trusted, issuers].map((all) =>
     all.filter((each) => inForce(periodOf(each), now)),
   );
@@ -116,19 +110,6 @@ function tryRead(pem: string): ReturnType<typeof readCertificates> | string {
   } catch (error) {
     return messageOf(error);
   }
-}
-
-/**
- * The DNS names and IP addresses in `X509Certificate.subjectAltName`, such as `DNS:a.example, IP Address:192.0.2.1`.
- * Node writes a value with a comma or a quote as a JSON string (since CVE-2021-44532), so a value cannot pretend to be
- * a further name.
- */
-export function namesIn(line: string | undefined): string[] {
-  const entries = (line ?? '').matchAll(/([^:,"]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy);
-  return [...entries].flatMap(([, kind, value = '']) => {
-    const text = value.startsWith('"') ? String(JSON.parse(value)) : value;
-    return kind === 'DNS' || kind === 'IP Address' ? [text] : [];
-  });
 }
 
 /** Node decodes key and dates only when they are read. A bad key throws then, but a bad date would pass as valid. */

@@ -25,7 +25,6 @@ const options: Option[] = [
   { condition: 'eq .Values.mode "permissive"', kustomization: { overlay: 'permissive' } },
   component('files', 'ne .Values.certificates "secret"'),
   component('cert-manager', 'eq .Values.certificates "cert-manager"'),
-  component('client-certificates', '.Values.clientCertificates'),
   component('host-network', '.Values.hostNetwork'),
   component('monitoring', '.Values.monitoring.enabled'),
   component('grafana-dashboard', '.Values.grafanaDashboard.enabled'),

@@ -28,7 +28,6 @@ const view = {} as ClusterView;
 const sections: Record<string, (registry: Registry) => unknown> = {
   server: () => {
     const metrics = new Metrics();
-    metrics.measureBodies(() => 0);
     metrics.measureEventLoop();
     return metrics.registry;
   },

@@ -158,7 +158,6 @@ const variants: Variant[] = [
       mode: 'strict',
       policies: 'only',
       certificates: 'cert-manager',
-      clientCertificates: true,
       hostNetwork: true,
       monitoring: { enabled: true },
       grafanaDashboard: { enabled: true },
@@ -171,7 +170,6 @@ const variants: Variant[] = [
     values: {
       mode: 'permissive',
       certificates: 'cert-manager',
-      clientCertificates: true,
       hostNetwork: true,
       monitoring: { enabled: true },
       grafanaDashboard: { enabled: true },
@@ -181,7 +179,7 @@ const variants: Variant[] = [
     kustomization: {
       overlay: 'permissive',
       components: [
-        ...['files', 'cert-manager', 'client-certificates', 'host-network', 'monitoring'],
+        ...['files', 'cert-manager', 'host-network', 'monitoring'],
         ...['grafana-dashboard', 'network-policy', 'no-opt-out'],
       ],
       fields: {

@@ -40,7 +40,11 @@ Addresses to listen on for webhooks: 10.254.0.0/16. Logs: ${cluster.folder}/log`
   // the runner ends the cluster with this process
   await new Promise(() => setInterval(() => {}, 2 ** 30));
 } else {
-  const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, KUBECONFIG: kubeconfig } });
+  // bash says what is wrong with a command that does not exist
+  const child = spawn('bash', ['-c', 'exec "$@"', 'bash', command, ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, KUBECONFIG: kubeconfig },
+  });
   const [code] = await once(child, 'close');
   endFollowing();
   await cluster.stop();

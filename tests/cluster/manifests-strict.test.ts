@@ -13,7 +13,7 @@ test('a first start logs nothing at warn or above', async () => {
   const logged = (text: string): number =>
     replicas.flatMap(({ lines }) => lines).filter(({ msg }) => msg === text).length;
   await eventually(async () => {
-    assert.equal(logged('nodes and DaemonSets are known'), 2);
+    assert.equal(logged('serving admission reviews'), 2);
     assert.equal(logged('this replica leads'), 1);
   });
   const warnings = replicas.flatMap(({ lines }) => lines.filter(({ level }) => level !== 'info'));

@@ -23,7 +23,7 @@ if [ ${#tests[@]} -eq 0 ]; then
     namespaces manifests-strict manifests-permissive manifests-certificates
     manifests-components manifests-policy-account manifests-policy-pods
     gate gate-left-alone gate-restart lease manifests-namespaces
-    certificates-faults certificates-rotation client-certificates
+    certificates-faults certificates-rotation
   )
 fi
 cache=${CNI_GATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cni-gate}

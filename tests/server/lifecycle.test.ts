@@ -66,6 +66,9 @@ test('a configuration is reloaded when a ConfigMap mount replaces its link, and 
   await sleep(100);
   publish('..4', configuration('mirror/four'));
   await eventually(server, async () => (await injectedImage(server)) === 'mirror/four');
+  const failures = server.lines.filter(({ level }) => level === 'error').map(({ msg }) => String(msg));
+  assert.equal(failures.length, 2, 'each is reported once');
+  assert.match(failures[1] ?? '', /cannot read .*config\.yaml: no such file or directory$/);
   assert.match(
     (await server.ops('/metrics')).body,
     /cni_gate_last_reload_successful\{source="configuration"\} 1\n/,
@@ -222,11 +225,11 @@ test('the cluster view closes after the last request is answered, and the certif
   await assert.rejects(server.ops('/readyz'), /ECONNREFUSED/);
 });
 
-test('the error for a port that is in use names the flag', async (t) => {
+test('the error for a port that is in use names the port', async (t) => {
   const { port } = await startServer(t);
   await assert.rejects(startServer(t, { port }), {
     code: 'CNI_GATE_LISTEN',
-    message: `cannot listen on 127.0.0.1 port ${port} (--port): listen EADDRINUSE: address already in use 127.0.0.1:${port}`,
+    message: `cannot open a port: listen EADDRINUSE: address already in use 127.0.0.1:${port}`,
   });
 });
 

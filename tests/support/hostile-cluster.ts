@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
-import { apiDaemonSet } from '../unit/core/networks/objects.ts';
 import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
 import { event } from './informing.ts';
 
@@ -40,12 +39,6 @@ export const namespaceOf = (name: string, isIn: boolean, resourceVersion = '5'):
     labels: isIn ? { 'cni-gate.io/profile': 'mesh' } : {},
   },
 });
-
-export const agentWith = (tolerations: number): object => {
-  const one = { key: 'example.com/a', operator: 'Exists' };
-  const { metadata, spec } = apiDaemonSet('agent', { tolerations: Array(tolerations).fill(one) });
-  return { metadata, spec: { ...spec, selector: { matchLabels: { app: 'agent' } } } };
-};
 
 /** The key, instead of the path, of lists and watches that select only the pods on nodes, or on a single node. */
 export const podsOnNodes = '/api/v1/pods on nodes';

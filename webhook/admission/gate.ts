@@ -31,7 +31,7 @@ export type GateDecision = AdmissionDecision<
 
 export type GateView = Pick<
   ClusterView,
-  'readiness' | 'evidence' | 'pods' | 'holds' | 'unsynced' | 'notSynced' | 'notObservedSince'
+  'readiness' | 'evidence' | 'pods' | 'holds' | 'unsynced' | 'notSynced'
 >;
 
 /** Decides about a request to `/gate` with the current policy. @param now milliseconds since the epoch */

@@ -12,11 +12,6 @@ export function apiPath(parts: TemplateStringsArray, ...names: string[]): string
 /** The path of one object in the path of its list. @throws as {@link apiPath} */
 export const pathBelow = (list: string, name: string): string => `${list}/${segment(name)}`;
 
-export type WebhookKind = 'mutating' | 'validating';
-
-export const configurationsPath = (kind: WebhookKind): string =>
-  `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`;
-
 /** Source: https://url.spec.whatwg.org/#single-dot-path-segment and the two definitions that follow it. */
 function segment(name: string): string {
   if (name !== '' && name !== '.' && name !== '..') return encodeURIComponent(name);

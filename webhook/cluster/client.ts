@@ -2,11 +2,11 @@ import type { Agent, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { ConnectionOptions } from 'node:tls';
 import { CniGateError } from '../lib/errors.ts';
-import { objectBytes, refusalBytes } from '../lib/limits.ts';
+import { objectBytes } from '../lib/limits.ts';
 import { http } from '../lib/node-http.ts';
 import { version } from '../lib/version.ts';
 import { ClusterError, operationText, refusal, unreachable } from './errors.ts';
-import { chunksOf, exchange, readBody, Silence, TooLarge } from './exchange.ts';
+import { chunksOf, exchange, readBody, Silence } from './exchange.ts';
 import { type Layout, ObjectSplitter, type ObjectText } from './stream.ts';
 
 export interface Connection {
@@ -224,10 +224,7 @@ export class ApiClient {
     if (!Number.isNaN(reported)) this.#clockSkew = reported - Date.now();
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
-    const said = await readBody(response, { timeout, max: refusalBytes }).catch((error: unknown) => {
-      if (error instanceof TooLarge) return '';
-      throw error;
-    });
+    const said = await readBody(response, { timeout, max: objectBytes });
     // so that the next request uses new credentials
     if (status === 401) this.#access.refresh();
     const credentials = `: the credentials of ${this.source} are missing, have expired, or belong to another cluster: log in again`;

@@ -32,9 +32,7 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
     }
     if (chosen !== undefined) loaded.setCurrentContext(chosen);
     if (loaded.getCurrentCluster() !== null) return loaded;
-    if (chosen === undefined) throw unusable(source, 'it has no current context with a cluster');
-    const known = loaded.getContexts().map(({ name }) => name);
-    throw unusable(source, `it has no context ${chosen}; it has the contexts ${known.join(', ') || 'none'}`);
+    throw unusable(source, `it has no context ${chosen ?? 'that is current'}, or no cluster for it`);
   };
   let config = load(context);
   // keep this context, because another shell may switch `current-context` later
@@ -59,16 +57,15 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
 
 async function connectionOf(config: KubeConfig): Promise<Connection> {
   const cluster = config.getCurrentCluster();
-  if (cluster === null) throw new Error('it has no current context with a cluster');
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const { ca, cert, key, servername, rejectUnauthorized, agent } = options;
   return {
-    server: cluster.server,
+    server: cluster?.server ?? '',
     headers: { ...(options.headers as Record<string, string> | undefined) },
     tls: { ca, cert, key, servername, rejectUnauthorized },
     // only for a proxy, because client-node's agent keeps the authority and client certificate it was created with
-    ...(cluster.proxyUrl !== undefined && { agent: agent as Agent }),
+    ...(cluster?.proxyUrl !== undefined && { agent: agent as Agent }),
   };
 }
 

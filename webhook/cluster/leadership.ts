@@ -88,11 +88,8 @@ export class LeaderElector implements Leadership {
       const now = performance.now();
       this.#observation = observe(this.#observation, lease, now);
       if (mayHold(this.#observation, identity, now)) {
-        const written = await this.#write(
-          lease,
-          heldBy(lease, { identity, duration, time: new Date() }),
-          options,
-        );
+        const leaseDurationSeconds = Math.ceil(duration / 1000);
+        const written = await this.#write(lease, { holderIdentity: identity, leaseDurationSeconds }, options);
         this.#observation = observe(this.#observation, written, now);
         this.#renewed = now;
       } else this.#renewed = Number.NEGATIVE_INFINITY;
@@ -105,11 +102,12 @@ export class LeaderElector implements Leadership {
     }
   }
 
-  #write(lease: Lease | undefined, spec: LeaseSpec, options: RequestOptions): Promise<Lease> {
+  #write(lease: Lease | undefined, holder: LeaseSpec, options: RequestOptions): Promise<Lease> {
     const { name, namespace } = this.#options;
     const [method, path] =
       lease === undefined ? (['POST', this.#list] as const) : (['PUT', pathBelow(this.#list, name)] as const);
     const { metadata } = lease ?? { metadata: { name, namespace } };
+    const spec = { ...holder, renewTime: microTime(new Date()) };
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
     return this.#client.request(method, path, { ...options, body });
   }
@@ -121,7 +119,8 @@ export class LeaderElector implements Leadership {
     this.#renewed = Number.NEGATIVE_INFINITY;
     if (!holds) return;
     try {
-      await this.#write(lease, released(lease, new Date()), { timeout: 2000 });
+      // as client-go does, so that the next holder need not wait
+      await this.#write(lease, { holderIdentity: '', leaseDurationSeconds: 1 }, { timeout: 2000 });
     } catch (error) {
       log.warn(
         { lease: name, err: error },
@@ -153,9 +152,7 @@ export interface LeaseSpec {
   /** Empty after a release. */
   holderIdentity?: string | null;
   leaseDurationSeconds?: number | null;
-  acquireTime?: string | null;
   renewTime?: string | null;
-  leaseTransitions?: number | null;
 }
 
 export interface Observation {
@@ -179,27 +176,4 @@ const versionOf = (lease: Lease | undefined): string | undefined => lease?.metad
 export function mayHold({ lease, since }: Observation, identity: string, now: number): boolean {
   const { holderIdentity, leaseDurationSeconds } = lease?.spec ?? {};
   return !holderIdentity || holderIdentity === identity || now - since > (leaseDurationSeconds ?? 0) * 1000;
-}
-
-/** The spec with which a process creates, takes or renews a Lease. @param duration milliseconds */
-function heldBy(
-  lease: Lease | undefined,
-  { identity, duration, time }: { identity: string; duration: number; time: Date },
-): LeaseSpec {
-  const { holderIdentity, acquireTime, leaseTransitions } = lease?.spec ?? {};
-  const renews = holderIdentity === identity;
-  const now = microTime(time);
-  return {
-    holderIdentity: identity,
-    leaseDurationSeconds: Math.ceil(duration / 1000),
-    acquireTime: renews ? (acquireTime ?? now) : now,
-    renewTime: now,
-    leaseTransitions: (leaseTransitions ?? 0) + (renews || lease === undefined ? 0 : 1),
-  };
-}
-
-/** The spec that releases a Lease as client-go does, so that the next holder need not wait. */
-function released({ spec }: Lease, time: Date): LeaseSpec {
-  const now = microTime(time);
-  return { ...spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
 }

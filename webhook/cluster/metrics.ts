@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
+import { counter, gauge } from '../lib/metrics.ts';
 
 /** A list or watch that ended. The next begins after `wait` milliseconds. */
 export interface Ended {
@@ -14,7 +14,6 @@ export type ClusterMetrics = ReturnType<typeof clusterMetrics>;
 
 /** Described in docs/reference/metrics.md. */
 export function clusterMetrics(registry: Registry) {
-  const counts = new Map<string, () => number>();
   const counterOf = <L extends 'reason' | 'result'>(name: string, help: string, label: L) =>
     counter<'resource' | L>(registry, `cni_gate_cluster_${name}`, help, 'resource', label);
   const leftOut = counterOf('objects_left_out_total', 'Objects that are not kept.', 'reason');
@@ -25,17 +24,10 @@ export function clusterMetrics(registry: Registry) {
   const lookups = counterOf('lookups_total', lookupsHelp, 'result');
   const contactHelp = 'When the API server last sent data, as Unix time; normally at most 20 s ago.';
   const contact = gauge(registry, 'cni_gate_cluster_last_contact_timestamp_seconds', contactHelp, 'resource');
-  measuredGauge(registry, 'cni_gate_cluster_objects', 'Known objects.', ['resource'], () =>
-    Array.from(counts, ([resource, count]) => [{ resource }, count()]),
-  );
   return {
     leftOut,
     lookups,
-    objects(resource: string, count: () => number): void {
-      counts.set(resource, count);
-    },
     forget(resource: string): void {
-      counts.delete(resource);
       contact.remove({ resource });
     },
     contact(resource: string): void {

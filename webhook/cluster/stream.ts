@@ -1,5 +1,3 @@
-import { listEnvelopeBytes } from '../lib/limits.ts';
-
 /** How many bytes of an oversized object are kept: enough for its name, UID and version. */
 const headBytes = 2048;
 
@@ -39,7 +37,6 @@ export class ObjectSplitter {
 
   /**
    * Returns the objects that end in this chunk. In a watch, other text is returned too, so that the caller rejects it.
-   * @throws Error if a list has too many bytes besides its items
    */
   write(chunk: Buffer): ObjectText[] {
     const objects: ObjectText[] = [];
@@ -74,8 +71,7 @@ export class ObjectSplitter {
     const text = bytes.toString('latin1');
     if (this.#level === levels.events) return text.trim() === '' ? [] : [{ text, isCut: false }];
     this.#rest += text + place;
-    if (this.#rest.length <= listEnvelopeBytes) return [];
-    throw new Error(`more than ${listEnvelopeBytes} bytes besides the items of a list`);
+    return [];
   }
 
   /** @returns the list with 0 in place of each item @throws Error if the stream ended too early, or is not JSON */

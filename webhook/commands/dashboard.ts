@@ -53,7 +53,7 @@ async function run({ config, ...flags }: Flags): Promise<void> {
   const app = dashboardServer(token, () => dashboard);
   try {
     dashboard = dashboardOf(await observe(client, options));
-    const opened = await listen(app, '127.0.0.1', flags.port ?? 0, '--port');
+    const opened = await listen(app, '127.0.0.1', flags.port ?? 0);
     const stop = new AbortController();
     for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort());
     process.stdout.write(`http://127.0.0.1:${opened}/#token=${token}\n`);

@@ -20,8 +20,6 @@ interface Flags extends CertificateFlags, ClusterFlags {
   host?: string;
   port: number;
   opsPort: number;
-  clientCa?: string;
-  clientName?: string[];
   drainDelay: number;
   drainTimeout: number;
   logLevel: string;
@@ -72,11 +70,6 @@ export function serveCommand(): Command {
       )
         .argParser(milliseconds)
         .default(5 * 60_000, '5m'),
-    )
-    .option('--client-ca <file>', 'authorities of required client certificates, reloaded on change')
-    .option(
-      '--client-name <name...>',
-      'accepted common names or DNS names of client certificates (default: any)',
     )
     .addOption(
       new Option('--drain-delay <duration>', 'how long to keep serving after SIGTERM, while not ready')
@@ -151,8 +144,6 @@ function checkFlags(flags: Flags): boolean {
     if (flags[flag] !== undefined && !needsCluster)
       throw usageError(`--${flag} names a cluster, but --cluster-state or --profile replaces the cluster`);
   }
-  if (flags.clientName !== undefined && flags.clientCa === undefined)
-    throw usageError('--client-name needs --client-ca');
   checkCertificate(flags);
   if (flags.drainTimeout < flags.drainDelay)
     throw usageError('--drain-timeout is shorter than --drain-delay');

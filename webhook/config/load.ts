@@ -1,7 +1,7 @@
 import { Policy } from '../core/profiles/policy.ts';
 import type { Configuration, ConfigurationFile, Profile, TemplateKind } from '../core/profiles/types.ts';
 import { isObject } from '../lib/json.ts';
-import { LiveFiles, type LiveFilesOptions, readText } from '../lib/live-files.ts';
+import { LiveFiles, type ReloadListener, readText } from '../lib/live-files.ts';
 import { validatorImage } from '../lib/version.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
 import type { Fault } from './parse.ts';
@@ -95,10 +95,10 @@ export const readPolicy = (path?: string, image?: string): Policy =>
 export function livePolicy(
   path: string | undefined,
   image: string | undefined,
-  options: Pick<LiveFilesOptions<Policy>, 'onReload' | 'onError' | 'interval'>,
+  listener: ReloadListener,
 ): LiveFiles<Policy> {
   return new LiveFiles({
-    ...options,
+    ...listener,
     paths: path === undefined ? [] : [path],
     unreadable: 'CNI_GATE_CONFIG_UNREADABLE',
     parse: ([text]) => parsePolicy(text, path, image),

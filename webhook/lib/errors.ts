@@ -9,7 +9,6 @@ export const errorCodes = {
   CNI_GATE_PROFILE_UNKNOWN: 'A label or flag names a profile that the configuration does not have.',
   CNI_GATE_PROFILE_COMBINATION: 'A label or flag combines profiles that one pod cannot satisfy.',
   CNI_GATE_STATE_INVALID: 'The file of --cluster-state is missing, not valid YAML, or has an invalid object.',
-  CNI_GATE_HTTP: 'A call is not a valid HTTP/1.1 request.',
   CNI_GATE_REVIEW_SYNTAX: 'The body of an admission call is not JSON.',
   CNI_GATE_REVIEW_INVALID: 'The body of an admission call is JSON, but not an AdmissionReview for this path.',
   CNI_GATE_REVIEW_NAME: 'An AdmissionReview has a name or UID that Kubernetes does not allow.',
@@ -45,9 +44,6 @@ export const errorCodes = {
   CNI_GATE_TLS_SECRET_FOREIGN: 'The Secret of --tls-secret has data that cni-gate did not write.',
   CNI_GATE_CA_BUNDLE:
     'A webhook configuration is missing, distrusts the serving certificate, or does not call the Service.',
-  CNI_GATE_CLIENT_CERTIFICATE:
-    'An admission call has no valid client certificate, which --client-ca requires.',
-  CNI_GATE_CLIENT_NAME: 'An admission call has a client certificate without a name that --client-name lists.',
   CNI_GATE_LISTEN: 'A port could not be opened.',
   CNI_GATE_INPUT_UNREADABLE: 'A file, folder or glob for review is missing, unreadable, or has no manifests.',
   CNI_GATE_INPUT_SYNTAX: 'A document for review is not YAML or JSON, or does not match its kind.',

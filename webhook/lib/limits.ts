@@ -104,17 +104,14 @@ export const objectBytes = 512 * KiB;
 /** The maximum for pods of network DaemonSets, and for pods whose requests are summed: a status may have 700 KB. */
 export const trustedObjectBytes = 3 * MiB;
 
-/** At most this many bytes of an error answer are read. A Kubernetes Status has less than 4 KiB. */
-export const refusalBytes = 64 * KiB;
+/** The maximum size, in bytes, of a file that is named by a flag. */
+export const fileBytes = 64 * MiB;
 
 /** The maximum size, in bytes, of a list that is read as a whole, such as a page of 500 events. */
 export const listBytes = 8 * MiB;
 
 /** At most this many entries of one object are kept. The largest network DaemonSets have fewer than ten containers. */
 export const listItems = 64;
-
-/** The maximum size, in bytes, of a list without its items, which includes the token of the next page. */
-export const listEnvelopeBytes = 64 * KiB;
 
 /** Limits for the waiting pods that are kept: number and estimated memory. The gate requests any other pod. */
 export const pendingPods = {
@@ -169,9 +166,6 @@ export const placedPods = {
   perSecond: 10,
   burst: 20,
 };
-
-/** The rate, the burst and the concurrency of events. Nominations are more important and have a higher rate. */
-export const eventLimits = { perSecond: 10, burst: 50, inParallel: 5 } as const;
 
 /** Milliseconds from an opt-in or opt-out to the list of pods (`first`), and between two such lists (`next`). */
 export const relist = { first: 200, next: 5000 };

@@ -1,26 +1,24 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { isDeepStrictEqual as same } from 'node:util';
 import { CniGateError, type ErrorCode, messageOf, systemText } from './errors.ts';
+import { fileBytes } from './limits.ts';
 
-/** What {@link LiveFiles} reads, and what it calls after changes. */
-export interface LiveFilesOptions<T> {
+export interface ReloadListener {
+  /** Called after each change of the value. */
+  onReload: () => void;
+  /** Called when a change cannot be used; the last good value stays in force. */
+  onError: (error: unknown) => void;
+  /** Milliseconds between two reads of the files (default 1,000). */
+  interval?: number;
+}
+
+interface LiveFilesOptions<T> extends ReloadListener {
   paths: string[];
   /** Parses the contents of the files; throws if they are not usable. */
   parse: (texts: string[]) => T;
   /** The error code if a file cannot be read. */
   unreadable: ErrorCode;
-  /** Called with each new value after the first. */
-  onReload?: (value: T) => void;
-  /** Called when a change cannot be used; the last good value stays in force. */
-  onError?: (error: unknown) => void;
-  /** Milliseconds between two reads of the files (default 1,000). */
-  interval?: number;
 }
-
-export type ReloadListener = Pick<LiveFilesOptions<unknown>, 'interval'> & {
-  onReload: () => void;
-  onError: (error: unknown) => void;
-};
 
 /**
  * A value that is computed from files, and computed again after each change. The files are polled: the kubelet updates
@@ -68,18 +66,36 @@ export class LiveFiles<T> {
     try {
       if (unreadable !== undefined) throw unreadable;
       this.#value = parse(texts);
-      onReload?.(this.#value);
+      onReload();
     } catch (error) {
-      onError?.(error);
+      onError(error);
     }
   }
 }
 
-/** Reads a file. @throws CniGateError with the given code */
+/** Reads a file of at most {@link fileBytes}. @throws CniGateError with the given code */
 export function readText(path: string, code: ErrorCode): string {
   try {
-    return readFileSync(path, 'utf8');
+    const file = openSync(path, 'r');
+    try {
+      return readAll(file).toString();
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
     throw new CniGateError(code, `cannot read ${path}: ${systemText(error)}`, { cause: error });
   }
+}
+
+/** The bytes are counted while they are read, because a pipe or special file has no known size. */
+function readAll(file: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let left = fileBytes; left >= 0; ) {
+    const chunk = Buffer.allocUnsafe(64 * 1024);
+    const count = readSync(file, chunk);
+    if (count === 0) return Buffer.concat(chunks);
+    chunks.push(chunk.subarray(0, count));
+    left -= count;
+  }
+  throw new Error(`it has more than ${fileBytes / 2 ** 20} MiB`);
 }

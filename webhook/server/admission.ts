@@ -29,7 +29,6 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics }: Se
   const connections = new Connections(mostConnections, overload, serverLimits.handshakeTimeout);
   connections.bound(app.server);
   const bodies = new Bodies(overload, ({ socket }) => connections.isKnown(socket));
-  metrics.measureBodies(() => bodies.inFlight);
   // `bodies` reads the bodies: Fastify would copy keys by assignment, and a pod may have a key such as `__proto__`
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));

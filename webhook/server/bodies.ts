@@ -14,17 +14,11 @@ export class Bodies {
   readonly #turnsOfLarge = new Semaphore(1);
   readonly #overload: (limit: OverloadLimit) => void;
   readonly #isKnown: (request: IncomingMessage) => boolean;
-  #inFlight = 0;
 
   /** @param isKnown whether the caller has received a valid answer before, as the API server has */
   constructor(overload: (limit: OverloadLimit) => void, isKnown: (request: IncomingMessage) => boolean) {
     this.#overload = overload;
     this.#isKnown = isKnown;
-  }
-
-  /** The bytes of all bodies whose calls are not answered yet. */
-  get inFlight(): number {
-    return this.#inFlight;
   }
 
   /**
@@ -44,7 +38,6 @@ export class Bodies {
     };
     if (!isSmall && !(await this.#large.take(serverLimits.largeBodyWait, this.#isKnown(request))))
       throw this.#busy('bodies');
-    this.#inFlight += size;
     try {
       const text = await this.#receive(request, size).catch(async (error: unknown) => {
         // errors take turns too: each causes an answer and a log line, and many clients can disconnect at once
@@ -58,7 +51,6 @@ export class Bodies {
       }
       return await handler(text, turn);
     } finally {
-      this.#inFlight -= size;
       if (!isSmall) this.#large.give();
     }
   }

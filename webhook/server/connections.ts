@@ -76,10 +76,7 @@ export class Connections {
 
   #handshake(connection: Connection, time: number, take: () => void): void {
     const { socket } = connection;
-    // Two timers in a row, so that bytes that arrived while the event loop was busy are read before the second ends.
-    connection.handshake = setTimeout(() => {
-      connection.handshake = setTimeout(() => socket.destroy(), time / 2);
-    }, time / 2);
+    connection.handshake = setTimeout(() => socket.destroy(), time);
     // Ignore errors until the server owns the socket.
     socket.on('error', () => {});
     socket.once('readable', async () => {

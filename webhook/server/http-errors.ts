@@ -9,7 +9,6 @@ import type {
 } from 'fastify';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
-import { http } from '../lib/node-http.ts';
 import type { Metrics } from './metrics.ts';
 
 const statusOf: Partial<Record<ErrorCode, number>> = {
@@ -20,8 +19,6 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   CNI_GATE_REVIEW_TOO_LARGE: 413,
   CNI_GATE_REVIEW_MEDIA: 415,
   CNI_GATE_NOT_FOUND: 404,
-  CNI_GATE_CLIENT_CERTIFICATE: 401,
-  CNI_GATE_CLIENT_NAME: 403,
   CNI_GATE_BUSY: 429,
 };
 
@@ -67,19 +64,9 @@ export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): vo
 }
 
 /**
- * Handles input that Node's HTTP parser rejects, for which there is only a connection, and no request. Failed TLS
- * handshakes also come here, and get no answer.
+ * Closes a connection whose bytes are no HTTP or TLS, or are late. A connection without a byte stays open: Go opens some
+ * that it does not need (`queueForDial` in `net/http`).
  */
-export function refuseHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket, metrics: Metrics): void {
-  const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  if (!socket.writable || !(isLate || code.startsWith('HPE_'))) {
-    socket.destroy();
-    return;
-  }
-  // a connection without a byte is not late: Go opens some that it does not need (`queueForDial` in `net/http`)
-  if (isLate && socket.bytesRead === 0) return;
-  metrics.badRequests.inc({ code: 'CNI_GATE_HTTP' });
-  const status = isLate ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
-  const line = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`;
-  socket.end(`${line}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`, () => socket.destroy());
+export function refuseHttp(_error: Error, socket: Socket): void {
+  if (socket.bytesRead > 0) socket.destroy();
 }

@@ -21,7 +21,7 @@ const certificateExpiry = 'When the serving certificate expires, as Unix time.';
 const overloaded = 'Calls not answered and connections closed by a limit.';
 
 /** What can be reloaded while the server runs. */
-export type ReloadSource = 'configuration' | 'certificate' | 'cluster-state' | 'client-ca';
+export type ReloadSource = 'configuration' | 'certificate' | 'cluster-state';
 
 /** The metrics of the server itself: docs/reference/metrics.md. */
 export class Metrics {
@@ -55,11 +55,6 @@ export class Metrics {
 
   overload(limit: OverloadLimit): void {
     this.#overload.inc({ limit });
-  }
-
-  measureBodies(inFlight: () => number): void {
-    const help = 'Bytes of the bodies of admission calls without an answer.';
-    measuredGauge(this.registry, 'cni_gate_bodies_in_flight_bytes', help, [], () => [[{}, inFlight()]]);
   }
 
   /** Starts to measure the event loop. Call it once the port is open: delays before that affect no request. */

@@ -13,10 +13,7 @@ export interface NodeAnswer {
   text: string;
 }
 
-export type NodeView = Pick<
-  ClusterView,
-  'readiness' | 'evidence' | 'unsynced' | 'notSynced' | 'notObservedSince'
->;
+export type NodeView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced' | 'notSynced'>;
 
 /**
  * Whether the gate treats a node as ready, for programs that set node conditions: 200 with the state if a pod would

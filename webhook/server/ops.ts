@@ -70,5 +70,5 @@ export async function openOps(
     },
   );
   app.addHook('onClose', () => server.close());
-  return listen(server, host, opsPort, '--ops-port');
+  return listen(server, host, opsPort);
 }

@@ -1,5 +1,5 @@
 import fastify, { LogController } from 'fastify';
-import type { CertificateSource } from '../../certs/files.ts';
+import type { CertificateEvents, CertificateSource } from '../../certs/files.ts';
 import { viewOfFile, viewOfFlag } from '../cluster/view/from-file.ts';
 import { livePolicy } from '../config/load.ts';
 import type { ClusterView } from '../core/cluster-view.ts';
@@ -14,9 +14,10 @@ import { refuseHttp } from './http-errors.ts';
 import { listen } from './listen.ts';
 import { nodeAnswer } from './node-answer.ts';
 import { type OpsOptions, openOps } from './ops.ts';
-import { type SecureContextOptions, secure } from './secure-context.ts';
 
-export interface ServeOptions extends DepsOptions, DrainOptions, OpsOptions, SecureContextOptions {
+export interface ServeOptions extends DepsOptions, DrainOptions, OpsOptions {
+  /** Provides the serving certificate. Until there is one, `/readyz` says why. */
+  certificate: (events: CertificateEvents, deps: Deps) => Promise<CertificateSource>;
   /** The HTTPS port for admission requests. */
   port: number;
   /** Configuration file, reloaded when it changes; by default, the built-in configuration. */
@@ -44,7 +45,7 @@ export interface RunningServer {
 /** Starts the server. @throws CniGateError if a file or port cannot be used; the signal's reason if it is aborted */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const deps = serverDeps(options);
-  const app = createApp(deps, options.clientCa !== undefined);
+  const app = createApp(deps);
   try {
     // Each part adds an `onClose` hook that ends what the part started. Fastify runs these hooks in reverse order,
     // after the port has closed and the last request is answered.
@@ -58,7 +59,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     // last, because the view sends requests to the API server, which are useless if another part cannot start
     view = openView(app, options, deps, policy);
     addWebhooks(app, { policy, view, ownNamespace: options.ownNamespace }, deps);
-    const port = await listen(app, options.host, options.port, '--port');
+    const port = await listen(app, options.host, options.port);
     deps.metrics.measureEventLoop();
     deps.log.info({ port, opsPort, profiles: [...policy().profiles.keys()] }, 'serving admission reviews');
     return { port, opsPort, certificate, drain: () => app.close() };
@@ -68,8 +69,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/** Makes the HTTPS server. A caller without a client certificate gets an error answer instead of a failed handshake. */
-function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
+function createApp({ log }: ServerDeps): App {
   return fastify({
     https: {
       // until the handshake begins, only the first bytes of a connection are read; TLS then has its own buffers
@@ -78,7 +78,6 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
       connectionsCheckingInterval: serverLimits.timeoutCheck,
       // By default, Node itself answers requests without a Host header, and does not limit how many are pipelined.
       requireHostHeader: false,
-      ...(requestCert && { requestCert: true, rejectUnauthorized: false }),
     },
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -88,7 +87,7 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
     requestTimeout: serverLimits.requestTimeout,
     // 0, because by default a start or drain of more than ten seconds would end the process
     pluginTimeout: 0,
-    clientErrorHandler: (error, socket) => refuseHttp(error, socket, metrics),
+    clientErrorHandler: refuseHttp,
     // requests on open connections are answered even while the server closes
     return503OnClosing: false,
   });
@@ -108,6 +107,34 @@ function openPolicy(
   app.addHook('onClose', async () => file.close());
   if (profile !== undefined) file.value.combineProfiles(profile);
   return () => file.value;
+}
+
+/**
+ * Sets up TLS for the HTTPS port. Replaces the serving certificate when it is renewed.
+ * @throws CniGateError if a file cannot be used; the signal's reason if the process has to stop first
+ */
+async function secure(
+  app: App,
+  { certificate: provide }: ServeOptions,
+  deps: ServerDeps,
+): Promise<CertificateSource> {
+  let source: CertificateSource | undefined;
+  const renew = (): void => {
+    if (!source) return;
+    const { certificate: cert, key, notAfter } = source.current;
+    // this call replaces all options, so the minimum TLS version is repeated
+    app.server.setSecureContext({ cert, key, minVersion: 'TLSv1.2' });
+    deps.metrics.certificateExpires(notAfter);
+  };
+  const events = {
+    ...deps.reload('certificate', renew),
+    addReadyCheck: (check: ServerDeps['ready'][number]) => void deps.ready.push(check),
+  };
+  const certificate = await provide(events, deps);
+  source = certificate;
+  app.addHook('onClose', async () => certificate.close());
+  renew();
+  return certificate;
 }
 
 /** Opens the view of a cluster. @throws CniGateError CNI_GATE_STATE_INVALID if the file cannot be used */

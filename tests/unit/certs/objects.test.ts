@@ -5,6 +5,8 @@ import { json, startFakeApi } from '../../support/fake-api-server.ts';
 
 const service = { namespace: 'cni-gate', name: 'cni-gate' };
 const configurations = ['mutating/cni-gate', 'validating/cni-gate'] as const;
+const pathOf = (name: string): string =>
+  `/apis/admissionregistration.k8s.io/v1/${name.replace('/', 'webhookconfigurations/')}`;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 const secret = {
@@ -61,12 +63,11 @@ test('a caBundle is read and written in those webhooks that call our Service, in
   const seen = { resourceVersion: '7', webhooks: [0, 4], bundles: ['ours', ''] };
   assert.deepEqual(
     found,
-    configurations.map((name) => ({ name, ...seen })),
+    configurations.map((name) => ({ name, path: pathOf(name), ...seen })),
   );
   await shared.trust(found[0] ?? assert.fail(), 'both');
   const { method, path, headers, body = '' } = asked[2] ?? {};
-  const configurationPath = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cni-gate';
-  assert.deepEqual([method, path], ['PATCH', configurationPath]);
+  assert.deepEqual([method, path], ['PATCH', pathOf('mutating/cni-gate')]);
   assert.equal(headers?.['content-type'], 'application/json-patch+json');
   const value = base64('both');
   assert.deepEqual(JSON.parse(body), [

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ConfigurationName, SecretData, SecretSnapshot, SharedObjects } from '../../../certs/objects.ts';
+import type { SecretData, SecretSnapshot, SharedObjects } from '../../../certs/objects.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
 
 /** The error of a write that names an outdated version. */
@@ -8,7 +8,7 @@ export const conflict = new CniGateError('CNI_GATE_CLUSTER_CONFLICT', 'the objec
 /** A cluster with a Secret, webhook configurations and a clock. A write must name the version that it replaces. */
 export class World {
   secret: SecretSnapshot | undefined;
-  readonly bundles = new Map<ConfigurationName, string | undefined>();
+  readonly bundles = new Map<string, string | undefined>();
   /** The monotonic clock, in milliseconds. */
   monotonicNow = 0;
   #version = 0;
@@ -36,7 +36,7 @@ export class World {
     },
     configurations: async () => {
       const found = Array.from(this.bundles, ([name, bundle = '']) => ({
-        ...{ name, resourceVersion: bundle },
+        ...{ name, path: name, resourceVersion: bundle },
         ...{ bundles: [bundle], webhooks: [0] },
       }));
       return { found, faults: new Map() };

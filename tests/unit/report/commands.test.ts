@@ -202,10 +202,7 @@ test('dashboard: the printed address has the token for the data, on loopback; an
     '--port',
     new URL(origin).port,
   ]);
-  assert.match(
-    taken,
-    /cannot listen on 127\.0\.0\.1 port \d+ \(--port\): listen EADDRINUSE.*\(CNI_GATE_LISTEN\)$/,
-  );
+  assert.match(taken, /cannot open a port: listen EADDRINUSE.* 127\.0\.0\.1:\d+ \(CNI_GATE_LISTEN\)$/);
   isDown = true;
   await until(({ stale, result }) => /it failed/.test(stale ?? '') && result === 'failed');
   isDown = false;

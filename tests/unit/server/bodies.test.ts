@@ -19,7 +19,6 @@ function server(t: TestContext) {
     (request) => known.has(request),
   );
   return {
-    bodies,
     stopped,
     /** Makes a call. Without a size, its body is sent in chunks. @returns the request, and a promise of its result */
     call(
@@ -43,16 +42,13 @@ function server(t: TestContext) {
 }
 
 suite('a body', () => {
-  test('is received in parts of any size, and counts until it is answered', async (t) => {
-    const { bodies, call } = server(t);
+  test('is received in parts of any size', async (t) => {
+    const { call } = server(t);
     for (const text of ['{"a":[1,2,3]}', 'x'.repeat(smallBody + 1)]) {
       const { request, end } = call(text.length);
       for (const part of [text.slice(0, 5), text.slice(5)]) request.write(part);
-      await turn();
-      assert.equal(bodies.inFlight, text.length);
       request.end();
       assert.equal(await end, text);
-      assert.equal(bodies.inFlight, 0);
     }
   });
 
@@ -107,11 +103,11 @@ suite('a body', () => {
   });
 
   test('that ends before it is complete is an error, and gives its place back', async (t) => {
-    const { bodies, call } = server(t);
+    const { call } = server(t);
     for (let count = 0; count <= largeBodies; count++) {
       const { request, end } = call(limit);
       request.destroy();
-      assert.deepEqual([await end, bodies.inFlight], ['CNI_GATE_REVIEW_SYNTAX', 0]);
+      assert.equal(await end, 'CNI_GATE_REVIEW_SYNTAX');
     }
   });
 });

@@ -34,7 +34,6 @@ function answer(
     evidence: evidenceWith(pods),
     unsynced: () => undefined,
     notSynced: () => false,
-    notObservedSince: () => false,
     ...more,
   };
   const { code, text } = nodeAnswer(node, label, view, policyOf({ profiles }), start + at * seconds);

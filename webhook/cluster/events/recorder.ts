@@ -2,27 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Counter, Registry } from 'prom-client';
 import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { eventLimits } from '../../lib/limits.ts';
 import { kindOfError, logOnce } from '../../lib/log-once.ts';
 import { evictOldest } from '../../lib/maps.ts';
 import { counter } from '../../lib/metrics.ts';
 import { eventReporter, nameOf } from '../../lib/names.ts';
-import { Notifier } from '../../lib/notifier.ts';
 import { microTime } from '../../lib/time-text.ts';
-import { TokenBucket } from '../../lib/token-bucket.ts';
 import { apiPath } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import type { Leadership } from '../leadership.ts';
 import type { Event } from './event.ts';
 
-const { perSecond, burst, inParallel } = eventLimits;
+/** Milliseconds between two writes: nominations are more important, and have a higher rate. */
+const interval = 100;
 /** The maximum number of waiting events. */
 const max = 200;
 /** The maximum number of remembered names. An event whose name is remembered is not written again. */
 const mostNames = 20_000;
-/** The longest sleep of the loop while no event is added, in milliseconds. */
-const longestPause = 600_000;
 
 /** `exists`: a replica already wrote the event; `dropped`: too many events waited, or this replica does not lead. */
 type EventResult = 'written' | 'exists' | 'failed' | 'dropped';
@@ -42,8 +38,6 @@ export interface EventRecorderOptions {
 export class EventRecorder {
   readonly #client: ApiClient;
   readonly #options: EventRecorderOptions;
-  readonly #rate = new TokenBucket(perSecond, burst);
-  readonly #notifier = new Notifier();
   /** Names of events that were queued or written, the oldest first. */
   readonly #known = new Set<string>();
   readonly #queue: Event[] = [];
@@ -73,7 +67,6 @@ export class EventRecorder {
     const fits = this.capacity > 0;
     if (fits) this.#queue.push(event);
     else this.#drop(event);
-    this.#notifier.notify();
     return fits;
   }
 
@@ -81,12 +74,9 @@ export class EventRecorder {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       if (!this.#options.leader.leads) this.#dropAll();
-      const count = Math.min(inParallel, this.#rate.left(performance.now()));
-      const some = this.#queue.splice(0, count);
-      this.#rate.take(some.length);
-      await Promise.all(some.map((event) => this.#write(event, signal)));
-      if (this.#queue.length === 0) await this.#notifier.wait(longestPause, signal);
-      else await sleep(1000 / perSecond, undefined, { signal }).catch(() => {});
+      const event = this.#queue.shift();
+      if (event !== undefined) await this.#write(event, signal);
+      await sleep(interval, undefined, { signal }).catch(() => {});
     }
     this.#dropAll();
   }

@@ -21,7 +21,6 @@ export class InformerFactory {
   /** Starts an informer, which runs until it or the factory is stopped. */
   start<O extends ApiObject, T>(source: Source<O, T>): Informer<O, T> {
     const informer = new Informer(this.#client, source, this.#deps, this.#timing);
-    this.#deps.metrics.objects(source.resource, () => informer.store.size);
     this.#running.push(informer.run(this.#stop.signal));
     return informer;
   }
@@ -72,10 +71,6 @@ export class InformerSet<O extends ApiObject, T> {
 
   unsynced(): string[] {
     return [...this.#byName].filter(([, { synced }]) => !synced).map(([name]) => name);
-  }
-
-  async whenSynced(): Promise<void> {
-    await Promise.all(Array.from(this.#byName.values(), (informer) => informer.whenSynced()));
   }
 
   *list(): Generator<T, void, undefined> {

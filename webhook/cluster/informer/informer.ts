@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { nameOf } from '../../lib/names.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import { Silence } from '../exchange.ts';
 import type { Ended } from '../metrics.ts';
 import { listAll } from './list-all.ts';
-import type { ApiObject, LeftOut, Source } from './object.ts';
+import type { ApiObject, Source } from './object.ts';
 import { type InformerDeps, reportOf } from './report.ts';
 import { type Change, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
@@ -25,9 +24,6 @@ const defaultTiming = {
 
 /** Times that replace the defaults. Tests use shorter times. */
 export type Timing = Partial<typeof defaultTiming>;
-
-/** The maximum number of remembered names of oversized objects. */
-const mostTooLarge = 1000;
 
 /**
  * After this many consecutive failures to reach the API server, all objects are listed again: etcd may have been
@@ -53,10 +49,7 @@ export class Informer<O extends ApiObject, T> {
   #version: string | undefined;
   /** How many lists and watches have failed since a watch last worked. */
   #failures = 0;
-  #tooLarge = new Set<string>();
   #stale = new AbortController();
-  #heardAt = Number.NEGATIVE_INFINITY;
-  #isBehind = false;
 
   constructor(client: ApiClient, source: Source<O, T>, deps: InformerDeps, timing: Timing = {}) {
     this.source = source;
@@ -69,21 +62,6 @@ export class Informer<O extends ApiObject, T> {
   /** Whether all objects were listed once. It stays true during a later outage. */
   get synced(): boolean {
     return this.#isSynced;
-  }
-
-  /** When the store was last known to be up to date, by `performance.now()`. */
-  get heardAt(): number {
-    return this.#heardAt;
-  }
-
-  /** Whether the last list or watch that ended was a failure. */
-  get isBehind(): boolean {
-    return this.#isBehind;
-  }
-
-  /** Whether an object is too large to be read. If so, an object may exist even though it is not in the store. */
-  get hasTooLarge(): boolean {
-    return this.#tooLarge.size > 0;
   }
 
   relist(): void {
@@ -127,8 +105,6 @@ export class Informer<O extends ApiObject, T> {
         this.#version = undefined;
         if (during === 'watch') error = undefined;
       }
-      this.#isBehind = error !== undefined;
-      if (error === undefined) this.#heardAt = performance.now();
       const wait = error === undefined ? 0 : this.#waitAfter(error);
       this.#report.ended({ during, reason: reasonOf(error), wait, error });
       if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => {});
@@ -154,15 +130,13 @@ export class Informer<O extends ApiObject, T> {
 
   async #list(signal: AbortSignal): Promise<void> {
     this.#stale = new AbortController();
-    const tooLarge = new Set<string>();
     const { store, resourceVersion } = await listAll(this.#client, this.source, {
       timeout: this.#timing.answer,
       signal,
       onPage: () => this.#report.contact(),
-      onUnread: ({ why, metadata }) => this.#leave(why, nameOf(metadata), tooLarge),
+      onUnread: ({ why, key }) => this.#report.leftOut(why, key),
     });
     this.#version = resourceVersion;
-    this.#tooLarge = tooLarge;
     if (store.leftOut > 0) this.#report.leftOut('too-many', `${store.leftOut} objects`);
     this.#tell(this.store.replace(store));
     this.#isSynced = true;
@@ -183,40 +157,31 @@ export class Informer<O extends ApiObject, T> {
     });
     // only a watch resets the counter: otherwise, lists that work and watches that fail would alternate without a wait
     this.#failures = 0;
-    this.#report.contact();
   }
 
   #take(event: WatchEvent<T>): void {
     this.#failures = 0;
     this.#report.contact();
-    this.#heardAt = performance.now();
     if (event.type === 'bookmark') {
       this.#version = event.resourceVersion;
       return;
     }
     const changes = this.#changesBy(event);
-    this.#version = (event.type === 'put' ? event.entry : event.metadata).resourceVersion;
+    this.#version = event.entry.resourceVersion;
     this.#tell(changes);
   }
 
-  #changesBy(event: Exclude<WatchEvent<T>, { type: 'bookmark' }>): Change<T>[] {
+  #changesBy({ type, entry }: Exclude<WatchEvent<T>, { type: 'bookmark' }>): Change<T>[] {
     const { store } = this;
-    const key = event.type === 'put' ? event.entry.key : nameOf(event.metadata);
-    this.#tooLarge.delete(key);
-    if (event.type === 'removed') return store.remove(key, event.metadata.uid);
-    if (event.type === 'unread') {
-      this.#leave(event.why, key);
-      return store.remove(key);
+    if (type === 'removed') return store.remove(entry.key);
+    if ('why' in entry) {
+      this.#report.leftOut(entry.why, entry.key);
+      return store.remove(entry.key);
     }
     const before = store.leftOut;
-    const changes = store.put(event.entry);
-    if (store.leftOut > before) this.#report.leftOut('too-many', key);
+    const changes = store.put(entry);
+    if (store.leftOut > before) this.#report.leftOut('too-many', entry.key);
     return changes;
-  }
-
-  #leave(why: LeftOut, key: string, tooLarge = this.#tooLarge): void {
-    if (why === 'too-large' && tooLarge.size < mostTooLarge) tooLarge.add(key);
-    this.#report.leftOut(why, key);
   }
 
   #tell(changes: Change<T>[]): void {

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../client.ts';
 import { operationText, unreachable } from '../errors.ts';
-import { type ApiObject, pickEntry, type Source, type Unread } from './object.ts';
+import { type ApiObject, entryOf, type Source, type Unread, unreadOf } from './object.ts';
 import { Store } from './store.ts';
 
 interface Page {
@@ -40,8 +40,8 @@ export async function listAll<O extends ApiObject, T>(
       layout: 'list',
       query: { ...query, limit, continue: token },
     });
-    for await (const item of page) {
-      const entry = pickEntry(item, source);
+    for await (const { text, isCut } of page) {
+      const entry = isCut ? unreadOf(text) : entryOf(parsed(text), source);
       if (entry === undefined) throw noList();
       if ('why' in entry) onUnread?.(entry);
       else store.put(entry);
@@ -52,5 +52,13 @@ export async function listAll<O extends ApiObject, T>(
     onPage?.();
     token = metadata?.continue || undefined;
     if (token === undefined) return { store, resourceVersion };
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -1,5 +1,4 @@
 import { nameOf } from '../../lib/names.ts';
-import type { ObjectText } from '../stream.ts';
 
 export interface ApiObject {
   metadata: Metadata;
@@ -36,62 +35,53 @@ export interface Source<O extends ApiObject, T> {
   retention?: Retention<T>;
 }
 
-export interface Entry<T> {
+/** An object and its version, by `namespace/name`. */
+export interface Identity {
   key: string;
   uid: string;
   resourceVersion: string;
+}
+
+export interface Entry<T> extends Identity {
   object: T;
 }
 
 export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
 
 /** An object that exists but is not kept. */
-export interface Unread {
+export interface Unread extends Identity {
   why: Exclude<LeftOut, 'too-many'>;
-  metadata: Metadata;
 }
 
-/** Returns the entry to keep for an object, or why none is kept; undefined if the JSON is not an API object. */
-export function pickEntry<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>) {
-  if (!isCut) return entryOf(parsed(text), source);
-  const metadata = identityIn(text);
-  return metadata && ({ why: 'too-large', metadata } satisfies Unread);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
+/** The entry to keep for a value, or why none is kept; undefined if the value is not an API object. */
 export function entryOf<O extends ApiObject, T>(
   value: unknown,
   { wants, pick }: Source<O, T>,
 ): Entry<T> | Unread | undefined {
-  if (!isApiObject(value)) return undefined;
-  const { metadata } = value;
-  if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
-  const { uid, resourceVersion } = metadata;
-  return { key: nameOf(metadata), uid, resourceVersion, object: pick(value as O) };
+  const identity = identityOf(value);
+  if (identity === undefined) return undefined;
+  const object = value as O;
+  if (wants?.(object.metadata) === false) return { ...identity, why: 'not-wanted' };
+  return { ...identity, object: pick(object) };
 }
 
-/** Checks only that the name, the UID and the version are strings. */
-export function isApiObject(value: unknown): value is ApiObject {
+/** The identity of a value; undefined if its name, its UID or its version is not a string. */
+export function identityOf(value: unknown): Identity | undefined {
   const { metadata } = (value ?? {}) as { metadata?: Record<string, unknown> | null };
-  return ['name', 'uid', 'resourceVersion'].every((key) => typeof metadata?.[key] === 'string');
+  if (!['name', 'uid', 'resourceVersion'].every((key) => typeof metadata?.[key] === 'string'))
+    return undefined;
+  const { uid, resourceVersion } = metadata as unknown as Metadata;
+  return { key: nameOf(metadata as unknown as Metadata), uid, resourceVersion };
 }
 
 /**
- * Reads the identity from the beginning of an object's JSON. Kubernetes writes `metadata` before long fields, and
- * within it the names, the UID and the version before long fields (the order of `ObjectMeta`). A string cannot contain
- * `"metadata":{`, because quotes within strings are escaped.
+ * Reads the identity from the beginning of an oversized object's JSON. Kubernetes writes `metadata` before long fields,
+ * and within it the names, the UID and the version before long fields (the order of `ObjectMeta`). A string cannot
+ * contain `"metadata":{`, because quotes within strings are escaped.
  */
-export function identityIn(head: string): Metadata | undefined {
+export function unreadOf(head: string): Unread | undefined {
   const [, fields = ''] = /"metadata":\{([^{[]*)/.exec(head) ?? [];
-  const pairs = Array.from(fields.matchAll(/"(\w+)":"([^"\\]*)"/g), ([, key, value]) => [key, value]);
-  const { name, namespace, uid, resourceVersion } = Object.fromEntries(pairs);
-  if (!name || !uid || !resourceVersion) return undefined;
-  return { name, uid, resourceVersion, ...(namespace && { namespace }) };
+  const pairs = Array.from(fields.matchAll(/"(\w+)":"([^"\\]+)"/g), ([, key, value]) => [key, value]);
+  const identity = identityOf({ metadata: Object.fromEntries(pairs) });
+  return identity && { ...identity, why: 'too-large' };
 }

@@ -60,9 +60,7 @@ export class Store<T> {
     return [...(before === undefined ? [] : [before]), ...dropped.slice(0, -1)].map(deleted);
   }
 
-  /** @param uid the UID of the deleted object: an object of the same name with a different UID stays */
-  remove(key: string, uid?: string): Change<T>[] {
-    if (uid !== undefined && this.#entry(key)?.uid !== uid) return [];
+  remove(key: string): Change<T>[] {
     const before = this.#delete(key);
     return before === undefined ? [] : [deleted(before)];
   }

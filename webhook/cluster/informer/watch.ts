@@ -6,34 +6,35 @@ import {
   type ApiObject,
   type Entry,
   entryOf,
-  identityIn,
-  isApiObject,
-  type Metadata,
+  type Identity,
+  identityOf,
   type Source,
   type Unread,
+  unreadOf,
 } from './object.ts';
 
 export type WatchEvent<T> =
-  | { type: 'put'; entry: Entry<T> }
-  | ({ type: 'unread' } & Unread)
-  | { type: 'removed'; metadata: Metadata }
+  | { type: 'put'; entry: Entry<T> | Unread }
+  | { type: 'removed'; entry: Identity }
   | { type: 'bookmark'; resourceVersion: string };
 
 /** @throws ClusterError for an ERROR event; Error if the text is not an event, so that earlier events may be wrong */
 function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>): WatchEvent<T> {
   if (isCut) {
-    const metadata = identityIn(text);
-    if (metadata === undefined) throw new Error('a large event that does not begin with its name');
-    const isGone = text.startsWith('{"type":"DELETED"');
-    return isGone ? { type: 'removed', metadata } : { type: 'unread', why: 'too-large', metadata };
+    const entry = unreadOf(text);
+    if (entry === undefined) throw new Error('a large event that does not begin with its name');
+    // also right for a deletion, because the store removes what it does not keep
+    return { type: 'put', entry };
   }
   const { type, object } = (JSON.parse(text) ?? {}) as { type?: unknown; object?: Status };
   if (type === 'ADDED' || type === 'MODIFIED') {
-    const found = entryOf(object, source);
-    if (found !== undefined)
-      return 'why' in found ? { type: 'unread', ...found } : { type: 'put', entry: found };
+    const entry = entryOf(object, source);
+    if (entry !== undefined) return { type: 'put', entry };
   }
-  if (type === 'DELETED' && isApiObject(object)) return { type: 'removed', metadata: object.metadata };
+  if (type === 'DELETED') {
+    const entry = identityOf(object);
+    if (entry !== undefined) return { type: 'removed', entry };
+  }
   if (type === 'BOOKMARK') {
     const { metadata } = (object ?? {}) as { metadata?: { resourceVersion?: unknown } | null };
     const resourceVersion = metadata?.resourceVersion;

@@ -46,7 +46,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
   const state = { ...emptyState(new Evidence()), evidence: noEvidence };
   return Object.assign(
     viewOf(() => state, profile, new Holds()),
-    { unsynced: () => 'no cluster is watched', notSynced: () => true, notObservedSince: () => true },
+    { unsynced: () => 'no cluster is watched', notSynced: () => true },
   );
 }
 
@@ -78,7 +78,6 @@ function viewOf(
     subscribe: () => () => {},
     unsynced: () => undefined,
     notSynced: () => false,
-    notObservedSince: () => false,
     unready: () => undefined,
     policyChanged: () => {},
     close: async () => {},

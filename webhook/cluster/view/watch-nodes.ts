@@ -79,21 +79,15 @@ export function watchGate(
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
-  // for each node added after the first list: when it was seen, by performance.now(), and whether it may have existed before
-  const added = new Map<string, { at: number; isOld: boolean }>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
       if (change.type === 'deleted') {
-        added.delete(change.previous.name);
         readiness.removeNode(change.previous.name);
         evidence.nodeGone(change.previous.name);
         continue;
       }
       const { name, version } = change.object;
       if (readiness.setNode(change.object, Date.now())) evidence.booted(name, version);
-      // `synced` is false during the first list
-      if (change.type === 'added' && nodes.synced)
-        added.set(name, { at: performance.now(), isOld: change.listed || nodes.isBehind });
     }
   });
   follow();
@@ -103,9 +97,6 @@ export function watchGate(
     return pathBelow(podsPath(namespace), name);
   };
   const ask = lookup({ client, path, pick: toPendingPod }, looked, podLimits);
-  void Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]).then(() =>
-    deps.log.info({ nodes: nodes.store.size }, 'nodes and DaemonSets are known'),
-  );
   return {
     readiness,
     evidence,
@@ -133,14 +124,7 @@ export function watchGate(
     notSynced: (daemonSet) => {
       const key = nameOf(daemonSet);
       const informers = [daemonSets.get(key), agents.get(key)].filter((informer) => informer !== undefined);
-      // an object that is too large to read may be the relevant DaemonSet or pod
-      return !nodes.synced || informers.some(({ synced, hasTooLarge }) => !synced || hasTooLarge);
-    },
-    notObservedSince: (daemonSet, name) => {
-      const pods = agents.get(nameOf(daemonSet));
-      const node = added.get(name);
-      // if the watch of the pods works, it reports the pods of a new node in time
-      return node !== undefined && node.at >= (pods?.heardAt ?? 0) && (node.isOld || pods?.isBehind === true);
+      return !nodes.synced || informers.some(({ synced }) => !synced);
     },
     policyChanged: () => {
       follow();

@@ -17,10 +17,8 @@ export interface NetworkFacts {
 
 /** What may be missing in the data of the watches. */
 export interface Doubts {
-  /** Whether nodes, DaemonSets or pods are not listed yet, or too large to read: then a missing pod proves nothing. */
+  /** Whether nodes, the DaemonSet or its pods are not listed yet: then a missing pod proves nothing. */
   notSynced(daemonSet: DaemonSetRef): boolean;
-  /** Whether the list of this DaemonSet's pods may be older than the node, so that a missing pod proves nothing. */
-  notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;
 }
 
 /** Why a network on a node is not open to every pod. */
@@ -144,7 +142,7 @@ export function statesOn(
 function doubtAbout(
   { daemonSet, places, status }: KnownStatus,
   node: string,
-  { notSynced, notObservedSince }: Doubts,
+  { notSynced }: Doubts,
 ): NetworkStatus | undefined {
   const name = `DaemonSet ${places.map(nameOf).join(' or ')}`;
   if (places.some(notSynced)) return notListed(`pods of ${name}`);
@@ -152,9 +150,7 @@ function doubtAbout(
     return { kind: 'unknown', reason: 'daemonset-unknown', why: `${name} does not exist` };
   if (status === undefined)
     return { kind: 'unknown', reason: 'node-unknown', why: `node ${node} is not known` };
-  return status.state === 'absent' && notObservedSince(daemonSet, node)
-    ? notListed(`pods of ${name} on node ${node}`)
-    : undefined;
+  return undefined;
 }
 
 const notListed = (what: string): NetworkStatus => ({

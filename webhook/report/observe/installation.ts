@@ -8,7 +8,7 @@ import type {
   V1ValidatingAdmissionPolicyBindingSpec,
   V1ValidatingAdmissionPolicySpec,
 } from '@kubernetes/client-node';
-import { apiPath, pathBelow, type WebhookKind } from '../../cluster/api-path.ts';
+import { apiPath, pathBelow } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import type { Lease } from '../../cluster/leadership.ts';
@@ -42,12 +42,12 @@ export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
 export async function readInstallation(client: ApiClient, ownNamespace: string) {
   const registered = <T>(resource: string, name: string): Promise<Observation<T>> =>
     readOne(client, pathBelow(`${registration}/${resource}`, name), `${resource}/${name}`);
-  const webhooksOf = async (kind: WebhookKind): Promise<Observation<Webhook[]>> => {
+  const webhooksOf = async (kind: string): Promise<Observation<Webhook[]>> => {
     const resource = `${kind}webhookconfigurations`;
     const { found, ...rest } = await registered<{ webhooks?: Webhook[] }>(resource, webhookConfiguration);
     return found ? { found: found.webhooks ?? [] } : rest;
   };
-  const pair = async (kind: WebhookKind, name: string): Promise<PolicyPair> => ({
+  const pair = async (kind: string, name: string): Promise<PolicyPair> => ({
     policy: await registered(`${kind}admissionpolicies`, name),
     binding: await registered(`${kind}admissionpolicybindings`, name),
   });

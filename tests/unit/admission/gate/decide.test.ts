@@ -16,7 +16,7 @@ import type { Readiness } from '../../../../webhook/core/networks/readiness.ts';
 import { CniGateError } from '../../../../webhook/lib/errors.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { recorded } from '../../../support/reviews.ts';
-import { type AgentOptions, apiAgent, apiDaemonSet, now } from '../../core/networks/objects.ts';
+import { apiAgent, apiDaemonSet, now } from '../../core/networks/objects.ts';
 import { binding, clusterWith, gateView, pending } from './support.ts';
 
 const profiles = [
@@ -33,14 +33,12 @@ const profiles = [
   },
 ];
 const notSynced = ({ name }: { name: string }): boolean => name === 'late';
-const notObservedSince = (_: object, node: string): boolean => node === 'n4';
 const minute = 60_000;
 const broken = clusterWith({ n1: { ready: false, waiting: 'CrashLoopBackOff' }, n2: {}, n3: undefined });
 
 const viewOf = (readiness: Readiness) => ({
   readiness,
   notSynced,
-  notObservedSince,
   evidence: noEvidence,
   holds: new Holds(),
 });
@@ -107,13 +105,6 @@ suite('decidePlacement', () => {
       [passed.outcome, passed.profile, passed.profiles],
       ['unknown', 'lost', ['mesh', 'lost']],
     );
-  });
-
-  test('allows a node that is newer than the last event about the pods of an absent DaemonSet', () => {
-    const reasonOn = (node: string, agent?: AgentOptions): string =>
-      decide(node, pending(), {}, {}, clusterWith({ [node]: agent })).reason;
-    assert.deepEqual([reasonOn('n3'), reasonOn('n4')], ['absent', 'not-synced']);
-    assert.equal(reasonOn('n4', { ready: false }), 'broken');
   });
 
   test('refuses if any DaemonSet of a profile is not ready, except those that do not select the node', () => {

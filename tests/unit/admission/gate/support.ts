@@ -33,7 +33,6 @@ export const gateView = (more: Partial<GateView> = {}): GateView => ({
   holds: new Holds(),
   unsynced: () => undefined,
   notSynced: () => false,
-  notObservedSince: () => false,
   evidence: noEvidence,
   ...more,
 });

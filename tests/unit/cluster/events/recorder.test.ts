@@ -121,15 +121,13 @@ suite('events on pods', () => {
     assert.deepEqual(api.asked, []);
   });
 
-  test('are written at a limited rate: 50 after a pause, and no more until time passes', async (t) => {
-    t.mock.method(performance, 'now', () => 0);
-    const { api, queue, end, run, counts } = await events(t);
-    for (let index = 0; index < 150; index += 1) queue.add(about(`web-${index}`));
+  test('are written one after another, at most ten a second', async (t) => {
+    const { api, queue, end, run } = await events(t);
+    for (let index = 0; index < 50; index += 1) queue.add(about(`web-${index}`));
     run();
-    await api.nth(49);
-    // in this time, a recorder without a limit would write more, because it reads its queue ten times a second
-    await sleep(300);
+    await api.nth(1);
+    await sleep(200);
     await end();
-    assert.deepEqual([api.asked.length, await counts()], [50, { written: 50, dropped: 100 }]);
+    assert.ok(api.asked.length <= 5, `${api.asked.length} in 0.3 s`);
   });
 });

@@ -29,7 +29,7 @@ test('opting in and out is reported, at most once every five seconds, and other 
     return reported;
   };
   put('a', { labels: {} });
-  tell(store.remove('a', 'a'));
+  tell(store.remove('a'));
   assert.equal(after(10_000), 0);
   put('a', { labels });
   assert.equal(after(200), 1);

@@ -106,24 +106,6 @@ suite('watchGate', () => {
     assert.deepEqual([gate.unsynced(), state('agent'), state('other')], [undefined, undefined, 'ready']);
   });
 
-  test('knows whether an event about a DaemonSet came after a node that may have been added earlier', async (t) => {
-    const { watched, tell, state, gate } = await watching(t, 'agent');
-    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
-    const before = there['/api/v1/nodes'] ?? [];
-    t.after(() => Object.assign(there, { '/api/v1/nodes': before }));
-    there['/api/v1/nodes'] = [...before, apiNode('n2', 'b1', 60)];
-    const notObservedSince = (): boolean[] =>
-      ['n1', 'n2', 'n3'].map((node) => gate.notObservedSince(named('agent'), node));
-    assert.deepEqual(notObservedSince(), [false, false, false]);
-    await tell('/api/v1/nodes', 'ERROR', { kind: 'Status', code: 410, reason: 'Expired' });
-    assert.deepEqual(notObservedSince(), [false, true, false], 'a list added n2');
-    await tell(podsOf('agent'), 'MODIFIED', apiAgent('n1', { version: 61 }));
-    assert.deepEqual([notObservedSince(), state('agent')], [[false, false, false], 'ready']);
-    await tell('/api/v1/nodes', 'ERROR', { kind: 'Status', code: 500 });
-    await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
-    assert.deepEqual(notObservedSince(), [false, false, true], 'its event came after the watch was broken');
-  });
-
   test('evidence comes from labelled pods on nodes, in namespaces that opted in', async (t) => {
     const { api, gate, watched, tell } = await watching(t, 'agent');
     const { evidence } = gate;
@@ -150,20 +132,6 @@ suite('watchGate', () => {
     assert.equal(evidence.of('mesh', 'n1')?.lastPass, undefined);
     await tell('/api/v1/nodes', 'DELETED', apiNode('n1', 'b2', 61));
     assert.equal(evidence.of('mesh', 'n1'), undefined);
-  });
-
-  test('while the watch of the pods is broken, a new node counts as not observed until an event about them', async (t) => {
-    const { watched, tell, state, gate } = await watching(t, 'agent');
-    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
-    const notObservedSince = (...names: string[]): boolean[] =>
-      names.map((node) => gate.notObservedSince(named('agent'), node));
-    await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
-    assert.deepEqual(notObservedSince('n3'), [false], 'it is new');
-    await tell(podsOf('agent'), 'ERROR', { kind: 'Status', code: 500 });
-    await tell('/api/v1/nodes', 'ADDED', apiNode('n4', 'b1', 63));
-    assert.deepEqual(notObservedSince('n1', 'n3', 'n4'), [false, true, true]);
-    await tell(podsOf('agent'), 'MODIFIED', apiAgent('n1', { version: 64 }));
-    assert.deepEqual([notObservedSince('n1', 'n3', 'n4'), state('agent')], [[false, false, false], 'ready']);
   });
 
   test('a node is reserved for a pod while the pod waits', async (t) => {

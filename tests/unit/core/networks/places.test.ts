@@ -39,7 +39,6 @@ function gate(places: Record<string, boolean>, notSynced: string[] = []) {
     evidence: evidenceWith([]),
     holds: new Holds(),
     notSynced: ({ namespace }: { namespace: string }) => notSynced.includes(namespace),
-    notObservedSince: () => false,
   };
   const placement = decodePlacement(binding('n1'));
   const {
