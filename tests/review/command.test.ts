@@ -156,6 +156,6 @@ suite('as a process', () => {
       env: { ...process.env, NODE_OPTIONS: options },
     });
     assert.equal(status, 2, stderr);
-    assert.match(stderr, /^cni-gate: \/dev\/zero: error: review accepts .* \(CNI_GATE_INPUT_TOO_LARGE\)\n$/);
+    assert.match(stderr, /^cni-gate: \/dev\/zero: error: a file may have .* \(CNI_GATE_INPUT_TOO_LARGE\)\n$/);
   });
 });
