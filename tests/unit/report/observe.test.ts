@@ -6,12 +6,9 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { parse, parseAllDocuments } from 'yaml';
 import { version as clientVersion } from '../../../webhook/lib/version.ts';
 import { rowsOf } from '../../../webhook/report/judge/catalogue.ts';
-import { podEvents } from '../../../webhook/report/observe/events.ts';
 import { servingSecret, versionIn } from '../../../webhook/report/observe/installation.ts';
 import { observe } from '../../../webhook/report/observe/observe.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
-import { now } from '../core/networks/objects.ts';
-import { podOf, provedPod } from './objects.ts';
 
 /* How a cluster is read, also one that refuses requests or fails. */
 
@@ -130,45 +127,6 @@ test("times are compared with the API server's clock, not with that of the reade
   });
   const facts = await observe(client, options);
   assert.ok(Math.abs(facts.now - there.getTime()) < 30_000);
-});
-
-test('the last event of the leader about a pod that is held, failed or lost; none is requested for other pods', async (t) => {
-  const event = (minute: number, note: string, more: object = {}) => ({
-    action: 'Leave',
-    eventTime: `2026-11-21T11:${minute}:00.000000Z`,
-    regarding: { uid: 'web-uid' },
-    note,
-    ...more,
-  });
-  const items = [
-    event(10, 'its node is not ready'),
-    event(11, 'it has stopped\u001b[2J', { action: 'Stop' }),
-    event(9, 'older'),
-    event(12, 'of another pod', { regarding: { uid: 'other-uid' } }),
-    event(13, ''),
-  ];
-  const { client, asked } = await startFakeApi(t, (_, response) => json(response, 200, { items }));
-  const held = { refused: 'n1', why: '', since: undefined, nominated: '' };
-  const unready = { run: 1, at: now - 60_000, shownBy: '1', patience: 10_000 };
-  for (const pod of [
-    podOf('web', 'waiting', { held }),
-    podOf('web', 'failed'),
-    provedPod('web', 'passed', { unready }),
-  ]) {
-    const { found } = await podEvents(client, [pod], now);
-    const { note, stopped } = found?.get('web-uid') ?? { note: '' };
-    assert.ok(note.startsWith('it has stopped') && !note.includes('\u001b'), note);
-    assert.deepEqual([stopped, found?.get('other-uid')?.stopped], [true, false]);
-  }
-  assert.deepEqual(
-    asked.map(({ path, query }) => [path, query.fieldSelector]),
-    Array.from({ length: 3 }, () => [
-      '/apis/events.k8s.io/v1/namespaces/shop/events',
-      'reportingController=cni-gate.io/leader',
-    ]),
-  );
-  await podEvents(client, [podOf('web', 'passed'), podOf('x', 'waiting')], now);
-  assert.equal(asked.length, 3);
 });
 
 const manifests = fileURLToPath(new URL('../../../manifests/', import.meta.url));

@@ -192,7 +192,7 @@ suite('after a power cut, by the status from the kubelet of Kubernetes 1.36', ()
 });
 
 test('only names, node, and a profile of its own are kept of a healthy pod', () => {
-  const facts = { uid: 'x-uid', namespace: 'shop', name: 'x', node: 'n1', proof: 'passed' };
+  const facts = { namespace: 'shop', name: 'x', node: 'n1', proof: 'passed' };
   assert.deepEqual(pick({ annotation: proved }), facts);
   const annotation = annotationOf(['cilium'], ['address'], { profile: 'cilium', chosenBy: 'pod' });
   assert.equal(pick({ annotation, label: 'cilium' }).profile, 'cilium');

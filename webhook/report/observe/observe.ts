@@ -8,7 +8,6 @@ import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { version as clientVersion } from '../../lib/version.ts';
 import { type FoundPolicy, readConfiguration } from './configuration.ts';
-import { podEvents } from './events.ts';
 import { readInstallation, versionIn } from './installation.ts';
 import { type Observation, readLists, readOne } from './observation.ts';
 import { type OptIn, podSources } from './pods.ts';
@@ -74,7 +73,6 @@ export async function observe(client: ApiClient, options: ObserveOptions) {
     daemonSets,
     readiness: (unknown ? { unknown } : { found: readiness }) as Observation<Readiness>,
     pods,
-    events: await podEvents(client, pods.found ?? [], now),
     probe: options.probe ? await makeProbe(client, optIns, policy, ownNamespace, asksServer) : undefined,
   };
 }

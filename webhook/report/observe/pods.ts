@@ -51,7 +51,6 @@ export interface OptIn {
 
 /** What is kept of a pod in a namespace that opted in. */
 export interface PodFacts {
-  uid: string;
   namespace: string;
   name: string;
   /** Absent while the pod waits for a node. */
@@ -113,7 +112,7 @@ export function pickPod(
   toEvidence: (pod: ApiPod) => PodEvidence = evidencePick(),
 ): PodFacts {
   const { metadata, spec, status = {} } = pod;
-  const { uid, namespace = '', name, labels, deletionTimestamp } = metadata;
+  const { namespace = '', name, labels, deletionTimestamp } = metadata;
   const ours = spec.initContainers?.find(isOurContainer);
   const warns = ours !== undefined && variableOf(ours, env.mode) === 'warn' && !deletionTimestamp;
   const waits = waitsBy(pod);
@@ -133,7 +132,6 @@ export function pickPod(
   const hasEvidence = exempt === undefined && label !== undefined && !!spec.nodeName;
   const seen = proof === 'failed' && seenIn(resultOf(status, contextOf(pod)).ended?.message);
   return {
-    uid,
     namespace,
     name,
     ...(warns && { warns }),
