@@ -63,6 +63,10 @@ const files = deployment();
 files.spec = { ...files.spec, selector: {}, template: { spec: { containers: [], volumes: [] } } };
 const [ours = {} as Webhook] = wholeInstallation.mutating.found ?? [];
 const webhook = (more: Partial<Webhook>): Installed => ({ mutating: found([{ ...ours, ...more }]) });
+const policiesOnly: Installed = {
+  ...nothingInstalled,
+  policies: { ...nothingInstalled.policies, pods, mutating: mutatingPair() },
+};
 const invalid = new CniGateError('CNI_GATE_CONFIG_INVALID', 'config.yaml:\n  no mode lenient');
 
 test('an installation in order passes every check', () => {
@@ -112,6 +116,7 @@ const faults: [CheckId, Installed, RegExp][] = [
     secret(other.certificate),
     /^Secret cni-gate\/cni-gate-tls: .* for pods\.cni-gate\.io: .* and 2 more$/,
   ],
+  ['certificate', { secret: absent }, /^Secret cni-gate\/cni-gate-tls: it does not exist/],
   ['certificate', secret(old.certificate), /for pods\.cni-gate\.io: the certificate is in force from/],
   ['policy-pods', policies({ policy: absent }), /^pods\.cni-gate\.io: the policy does not exist/],
   ['policy-pods', policies({ binding: absent }), /its binding does not/],
@@ -215,8 +220,12 @@ suite('what may not be read is not known, never a pass', () => {
     ['service', { installation: { slices: dark } }],
     ['certificate', { installation: { deployment: dark } }],
     ['certificate', { installation: { secret: dark } }],
-    ['certificate', { installation: { secret: absent } }],
+    ['certificate', { installation: { secret: found({}) } }],
     ['certificate', { installation: { deployment: found(files) } }],
+    ['certificate', { installation: { mutating: dark } }],
+    ['certificate', { installation: { validating: dark } }],
+    // whether a server is missing, or none is meant to be there
+    ['webhooks', { installation: { ...policiesOnly, deployment: dark } }],
     ['policy-pods', { installation: policies({ policy: dark }) }],
     ['policy-pods', { installation: policies({ binding: dark }) }],
     [
@@ -255,7 +264,7 @@ suite('what may not be read is not known, never a pass', () => {
       const namespaces = found([{ name: 'shop', profile: 'of-their-own' }]);
       const installation = binding({ validationActions: ['Warn'] });
       const open = having('not-known', { configuration, namespaces, installation });
-      const expected: CheckId[] = ['policy-pods', 'namespaces', 'daemonsets'];
+      const expected: CheckId[] = ['policy-pods', 'namespaces', 'daemonsets', 'nodes'];
       assert.deepEqual(open, 'unknown' in trouble ? ['configuration', ...expected] : expected);
       for (const installation of [rules({ matchConditions: [] }), webhook({ matchConditions: [] })])
         assert.deepEqual(
@@ -282,14 +291,26 @@ test('an invalid configuration fails in one line, and a valid one shows the mode
 });
 
 test('fewer ready replicas than requested are a warning; without a Deployment, endpoints count', () => {
-  for (const installation of [{ deployment: found(deployment(3)) }, { deployment: absent, ...endpoints(1) }])
-    assert.deepEqual(having('warning', { installation }), ['service']);
-  assert.deepEqual(having('warning', { installation: endpoints(1, 3) }), []);
-  assert.equal(
-    what('service', { installation: { deployment: found(deployment(3)) } }),
-    '2 of 3 replicas are ready',
-  );
+  const cases: [Installed, Result, string][] = [
+    [{ deployment: found(deployment(3)) }, 'warning', '2 of 3 replicas are ready'],
+    [endpoints(1, 3), 'passed', '2 of 2 replicas are ready'],
+    [{ deployment: absent, ...endpoints(1) }, 'warning', '1 of 2 endpoints are ready'],
+    [{ deployment: forbidden('it') }, 'passed', '2 of 2 endpoints are ready'],
+  ];
+  for (const [installation, result, text] of cases) {
+    const [row] = rowsIn('service', { installation });
+    assert.deepEqual([row?.result, row?.what], [result, text]);
+  }
 });
+
+test('a ConfigMap that does not exist is a warning if replicas need it', () => {
+  const configuration = { ...configured({}), missing: 'config.yaml of ConfigMap cni-gate/cni-gate' };
+  assert.deepEqual(having('warning', { configuration }), ['configuration']);
+  assert.deepEqual(having('warning', { configuration, installation: { deployment: absent } }), []);
+});
+
+test('without webhooks, no certificate is called good', () =>
+  assert.deepEqual(rowsIn('certificate', { installation: { mutating: absent, validating: absent } }), []));
 
 test('a webhook without a caBundle, and one that calls another server, are not as in the manifests', () => {
   const clientConfig = { ...ours.clientConfig, caBundle: '' };
@@ -442,7 +463,7 @@ suite('the mutating policy', () => {
     ] as const)
       assert.deepEqual(rowsIn(id, only(pair)), []);
     assert.deepEqual(having('failed', only({ policy: absent, binding: absent })), ['mutating-policy']);
-    for (const name of ['mutating', 'validating', 'deployment', 'service'] as const) {
+    for (const name of ['mutating', 'validating', 'deployment'] as const) {
       const { installation, ...more } = only(pair) ?? {};
       const rest = { ...installation, [name]: wholeInstallation[name] };
       assert.ok(having('failed', { ...more, installation: rest }).includes('webhooks'), name);

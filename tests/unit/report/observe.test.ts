@@ -42,6 +42,23 @@ test('without any right except that to the version, every other check names the 
   assert.ok(others.length > 15);
 });
 
+test('an API server that does not find lists: nothing that depends on them passes', async (t) => {
+  const { client } = await startFakeApi(t, ({ path }, response) =>
+    path === '/version'
+      ? json(response, 200, version)
+      : json(response, 404, status(404, 'NotFound', 'not found')),
+  );
+  const facts = await observe(client, options);
+  for (const list of [
+    facts.namespaces,
+    facts.daemonSets,
+    facts.pods,
+    facts.readiness,
+    facts.installation.slices,
+  ])
+    assert.match(list.unknown ?? '', /may not be read: the API server does not find the list/);
+});
+
 test('an installation is read in the namespace that its webhooks call', async (t) => {
   const metadata = { uid: 'u', name: 'cni-gate', resourceVersion: '1' };
   const webhooks = [
@@ -49,8 +66,11 @@ test('an installation is read in the namespace that its webhooks call', async (t
   ];
   const containers = [{ name: 'cni-gate', image: 'cni-gate:0.0.9', args: ['--tls-secret=own'] }];
   const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
+  const labels = { 'cni-gate.io/profile': 'cilium' };
+  const net = { metadata: { ...metadata, name: 'net', labels } };
   const { url, client } = await start(t, {
     '/version': version,
+    '/api/v1/namespaces': { metadata, items: [net] },
     '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cni-gate': { metadata, webhooks },
     '/apis/apps/v1/namespaces/net/deployments/cni-gate': {
       metadata,
@@ -59,9 +79,12 @@ test('an installation is read in the namespace that its webhooks call', async (t
     '/api/v1/namespaces/net/secrets/own': { metadata, data: { 'tls.crt': 'eA==' } },
     '/api/v1/namespaces/net/configmaps/cni-gate': { metadata, data: { 'config.yaml': config } },
   });
-  const { configuration, installation, cluster } = await observe(client, options);
+  const { configuration, installation, cluster, ...facts } = await observe(client, options);
   assert.equal(configuration.source, 'config.yaml of ConfigMap net/cni-gate');
   assert.deepEqual([installation.namespace, installation.secret.found?.data], ['net', { 'tls.crt': 'eA==' }]);
+  assert.deepEqual(facts.namespaces.found, [{ name: 'net', profile: 'cilium', labels }]);
+  // pods of the namespace of cni-gate are exempt
+  assert.deepEqual(facts.probe, []);
   const { context: _, ...identity } = cluster;
   assert.deepEqual(identity, { server: url, clientVersion, serverVersion: '0.0.9' });
 });
@@ -97,7 +120,9 @@ test('nodes that may not be read are not known, and without a server no pod is c
     const items = path === '/api/v1/namespaces' && !isNamed ? [shop] : [];
     return json(response, 200, { metadata: { resourceVersion: '1' }, items });
   });
-  const rows = rowsOf(await observe(client, options), 'status');
+  const facts = await observe(client, options);
+  assert.equal(facts.configuration.missing, 'config.yaml of ConfigMap cni-gate/cni-gate');
+  const rows = rowsOf(facts, 'status');
   assert.equal(rows.find(({ check }) => check === 'nodes')?.result, 'not-known');
   assert.equal(asked.filter(({ method }) => method === 'POST').length, 1);
   await assert.rejects(observe(client, { ...options, namespace: 'nowhere' }), {

@@ -184,6 +184,15 @@ suite('nodes', () => {
     ]);
   });
 
+  test('no node, no network whose DaemonSet exists, or the pods of one namespace: what was not seen', () => {
+    const summary = (more: More): string[] => rowsIn('nodes', more).map(({ what, hint }) => what + hint);
+    assert.deepEqual(summary({ readiness: found(clusterWith({})) }), ['no nodes']);
+    const lost = { namespaces: found([{ name: 'shop', profile: 'lost' }]) };
+    assert.deepEqual(summary(lost), ['there is no network to show']);
+    const [counted] = summary({ namespace: 'shop' });
+    assert.equal(counted, '2 readypods of other namespaces were not read');
+  });
+
   test('failing: by the proofs of two pods', () => {
     const failed = (name: string) =>
       provedPod(name, 'failed', {

@@ -35,12 +35,20 @@ export async function observed<T>(asked: Promise<T>, what: string): Promise<Obse
 export const readOne = <T>(client: ApiClient, path: string, what: string): Promise<Observation<T>> =>
   observed(client.request<T>('GET', path), what);
 
-/** Lists the objects of all sources; `what` and the errors are as for {@link observed}. */
-export const readLists = <O extends ApiObject, T>(
+/**
+ * Lists the objects of all sources; `what` and the errors are as for {@link observed}. "Not found" is unknown, because a
+ * list that is served is at least empty.
+ */
+export async function readLists<O extends ApiObject, T>(
   client: ApiClient,
   sources: Iterable<Source<O, T>>,
   what: string,
-): Promise<Observation<T[]>> => observed(listInTurn(client, sources), what);
+): Promise<Observation<T[]>> {
+  const seen = await observed(listInTurn(client, sources), what);
+  return isAbsent(seen)
+    ? { unknown: `${what} may not be read: the API server does not find the list` }
+    : seen;
+}
 
 /** Four lists are read at a time: more would only queue at the API server. */
 async function listInTurn<O extends ApiObject, T>(

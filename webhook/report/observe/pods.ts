@@ -47,6 +47,7 @@ export interface OptIn {
   name: string;
   /** The value of the namespace's profile label; undefined if the namespace did not opt in. */
   profile: string | undefined;
+  labels?: Record<string, string>;
 }
 
 /** What is kept of a pod in a namespace that opted in. */

@@ -42,14 +42,14 @@ export async function makeProbe(
 ): Promise<ProbeAnswer[]> {
   // the namespaces that `namespaceSelector` in the manifests excludes
   const excluded = new Set(['kube-system', ownNamespace]);
-  const candidates = namespaces.flatMap(({ name, profile }) => {
+  const candidates = namespaces.flatMap(({ name, profile, labels = {} }) => {
     if (profile === undefined || excluded.has(name)) return [];
     const combined = combinedOf(policy, profile);
     // admission rejects every pod with this label, which the check `namespaces` reports
     if (combined instanceof CniGateError) return [];
     const pod = podFor(name, policy.proof.image);
     const where = { pod, namespace: name };
-    const plan = planFor(where, applying(combined, pod, {}), { labels: {} }, policy.proof);
+    const plan = planFor(where, applying(combined, pod, labels), { labels }, policy.proof);
     return [{ name, pod, required: plan.checkNames }];
   });
   const query = { dryRun: 'All', timeout: `${Math.ceil(timeout / 1000)}s` };
