@@ -11,7 +11,7 @@ import {
 } from '../review/output/reports.ts';
 import { textOutput, yamlOutput } from '../review/output/text.ts';
 import { review } from '../review/run.ts';
-import { type reviewForms, terminal, usageError } from './options.ts';
+import { paint, type reviewForms, usageError } from './options.ts';
 
 /** The flags of `cni-gate review`. */
 export interface ReviewFlags {
@@ -89,7 +89,7 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags): Iterabl
     case 'gitlab':
       return [gitlabOutput(problems)];
     case 'text':
-      return textOutput(report, summary, { ...terminal(), strict, diff: flags.summary !== true });
+      return textOutput(report, summary, { paint, strict, diff: flags.summary !== true });
   }
 }
 

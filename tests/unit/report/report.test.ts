@@ -115,7 +115,7 @@ suite('the result', () => {
     });
 
   test('the first line has a colour, and only a command that paints has colours', () => {
-    const first = (more: Parameters<typeof factsOf>[0]): string => reportText(status(more), false, { paint });
+    const first = (more: Parameters<typeof factsOf>[0]): string => reportText(status(more), false, paint);
     assert.match(first({}), /^<green>All .*\n.*\n.*\n\n<green>✓<\/> kubernetes-version /);
     assert.match(first({ version: kubernetes(34) }), /^<yellow>No check/);
     assert.match(first({ installation: { slices: found([]) } }), /^<red>1 of/);
