@@ -280,13 +280,13 @@ test('a pod that waits on its node for a minute, unless it has ended or is being
   assert.equal(rowsIn('waiting-pods', { pods: found([waiting()]) })[0]?.result, 'failed');
   for (const more of [{ at: now - 59_000 }, { ended: true }, { leaving: true }])
     assert.deepEqual(having('failed', { pods: found([waiting(more)]) }), []);
-  const runs = { ...waiting(), proof: 'without-proof' as const, withoutProof: 'not-first' as const };
+  const runs = { ...waiting(), proof: 'without-proof' as const, withoutProof: 'not-passed' as const };
   assert.deepEqual(having('failed', { pods: found([runs]) }), ['pods-without-proof']);
 });
 
 test('a pod without a proof: why, and the command that recreates it', () => {
   const pods = [
-    podOf('b', 'without-proof', { withoutProof: 'not-first' }),
+    podOf('b', 'without-proof', { withoutProof: 'not-passed' }),
     podOf('a', 'without-proof', { withoutProof: 'not-reviewed' }),
   ];
   const rows = told('pods-without-proof', pods);
@@ -294,11 +294,11 @@ test('a pod without a proof: why, and the command that recreates it', () => {
     rows.map(([object, state]) => [object, state]),
     [
       ['shop/a', 'not-reviewed'],
-      ['shop/b', 'not-first'],
+      ['shop/b', 'not-passed'],
     ],
   );
   assert.deepEqual(rows[1]?.slice(3), [
-    'an init container runs before cni-gate-validator',
+    'it runs, and cni-gate-validator is missing, not the first, or has not ended with success',
     'Recreate it: kubectl -n shop rollout restart deployment,statefulset,daemonset',
   ]);
   assert.deepEqual(having('failed', { pods: found(pods) }), ['pods-without-proof']);

@@ -43,7 +43,7 @@ export const troubled = (more: Parameters<typeof factsOf>[0] = {}): Facts =>
       held('web-1', 'n2', 'n1'),
       podOf('web-0', 'passed', { warns: true }),
       podOf('old', 'without-proof', { withoutProof: 'not-reviewed' }),
-      podOf('odd', 'without-proof', { node: 'n3', withoutProof: 'not-first' }),
+      podOf('odd', 'without-proof', { node: 'n3', withoutProof: 'not-passed' }),
       failedPod('bad-0'),
       failedPod('bad-1'),
       provedPod('late-0', 'waiting', { verdict: 'waiting', at: minuteAgo, hasSandbox: false }),
