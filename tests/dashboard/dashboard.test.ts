@@ -72,6 +72,16 @@ test('a change in the cluster shows without a reload, and the picture keeps its 
   );
 });
 
+test('a ready network that no pod shows to work is not green', async (t) => {
+  const { grid, ...rest } = five;
+  const bands = grid.bands.map(({ network, cells }) => ({
+    network,
+    cells: cells.map((cell) => ({ ...cell, state: 'ready', isUnsure: true })),
+  }));
+  const { page } = await openDashboard(t, browser, { ...rest, grid: { ...grid, bands } });
+  assert.equal(await page.locator('#bands [data-tone=none]').count(), 15);
+});
+
 test('every control has a name, and every section a heading', async (t) => {
   const { page } = await openDashboard(t, browser, five);
   const nameless = await page.evaluate(() =>
