@@ -89,11 +89,15 @@ test('an installation is read in the namespace that its webhooks call', async (t
   assert.deepEqual(identity, { server: url, clientVersion, serverVersion: '0.0.9' });
 });
 
-test('DaemonSets are read by their names', async (t) => {
+test('DaemonSets are read by their names, however large they are', async (t) => {
   const { client } = await startFakeApi(t, ({ path, query }, response) => {
     if (path === '/version') return json(response, 200, version);
     const isIt = path.includes('/kube-flannel/') && query.fieldSelector === 'metadata.name=kube-flannel-ds';
-    const metadata = { namespace: 'kube-flannel', name: 'kube-flannel-ds', uid: 'u', resourceVersion: '1' };
+    const annotations = { note: 'x'.repeat(1_500_000) };
+    const metadata = {
+      ...{ namespace: 'kube-flannel', name: 'kube-flannel-ds', uid: 'u', resourceVersion: '1' },
+      annotations,
+    };
     const items = isIt ? [{ metadata, spec: { template: { spec: {} } } }] : [];
     return json(response, 200, { metadata: { resourceVersion: '1' }, items });
   });

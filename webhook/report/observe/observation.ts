@@ -2,6 +2,7 @@ import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { listAll } from '../../cluster/informer/list-all.ts';
 import type { ApiObject, Source } from '../../cluster/informer/object.ts';
+import { trustedObjectBytes } from '../../lib/limits.ts';
 
 /** What a request found, or why the result is not known. If both fields are absent, the object does not exist. */
 export interface Observation<T> {
@@ -59,7 +60,11 @@ async function listInTurn<O extends ApiObject, T>(
   // all four workers take their sources from this one iterator
   const rest = [...sources].entries();
   const worker = async (): Promise<void> => {
-    for (const [at, source] of rest) results[at] = [...(await listAll(client, source)).store.list()];
+    for (const [at, { retention: _, ...source }] of rest) {
+      // unlike a server, a report reads and keeps every object that can be stored, so that none goes unseen
+      const { store } = await listAll(client, { ...source, maxObject: trustedObjectBytes });
+      results[at] = [...store.list()];
+    }
   };
   await Promise.all([worker(), worker(), worker(), worker()]);
   return results.flat();
