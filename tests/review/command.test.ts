@@ -69,13 +69,6 @@ test('--assume-meshed: the proof of the meshed pod without a warning, and YAML c
   assert.doesNotMatch(output, /linkerd-proxy/);
 });
 
-test("cni-gate's own namespace is exempt, as for the server", async (t) => {
-  const forms = ['cni-gate', 'proofs'].flatMap((name) => [`Namespace ${name} cilium`, `Pod a ${name}`]);
-  const folder = folderWith(t, { 'a.yaml': manifests(forms) });
-  const { output } = await command(folder, '--own-namespace', 'proofs', '--summary');
-  assert.match(output, /^injected Pod cni-gate\/a .*: cilium\nskipped Pod proofs\/a .*: exempt-namespace\n/);
-});
-
 test('wrong usage: the message says what is wrong', async () => {
   for (const [args, text] of [
     [[], /expected a file or folder to review/],

@@ -30,8 +30,8 @@ export const reviewFiles = (
   files: Record<string, string>,
   { config, ...flags }: Flags = {},
 ): Promise<Reviewed> => {
-  const admission = { policy: parsePolicy(config), ownNamespace: 'cni-gate', namespace: 'default' };
-  return reviewNames({ names: [folderWith(t, files)], ...admission, ...flags });
+  const policy = parsePolicy(config);
+  return reviewNames({ names: [folderWith(t, files)], policy, namespace: 'default', ...flags });
 };
 
 /** Reviews one text as a file. */

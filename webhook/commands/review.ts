@@ -35,7 +35,6 @@ export function reviewCommand(): Command {
       .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
       .option('--config <file>', 'configuration (default: built-in profiles)')
       .option('--profile <profile>', 'profile of every namespace, instead of its label')
-      .option('--own-namespace <name>', 'namespace of cni-gate, whose pods are exempt', 'cni-gate')
       .addOption(new Option('-o, --output <form>', 'what to print').choices(reviewForms).default('text'))
       .option('--strict', 'exit with 1 for warnings too')
       .addOption(new Option('--summary', 'one line for each workload, no diff'))

@@ -20,7 +20,6 @@ export interface ReviewFlags {
   profile?: string;
   namespace: string;
   config?: string;
-  ownNamespace: string;
   output: (typeof reviewForms)[number];
   strict?: true;
   summary?: true;
@@ -55,14 +54,14 @@ export async function runReview(flags: ReviewFlags): Promise<void> {
  * @throws CniGateError CNI_GATE_USAGE, and the errors of {@link review}
  */
 export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
-  const { filename: names, namespace, assumeMeshed, config, profile, ownNamespace, output } = flags;
+  const { filename: names, namespace, assumeMeshed, config, profile, output } = flags;
   if (names.length === 0) throw usageError('expected a file or folder to review, or - for standard input');
   if (flags.summary && output !== 'text')
     throw usageError(`--summary is text, and cannot be combined with --output ${output}`);
   const policy = readPolicy(config);
   // reports an unknown profile once, instead of refusing every pod for it
   if (profile !== undefined) policy.combineProfiles(profile);
-  const report = await review({ names, namespace, policy, profile, ownNamespace, assumeMeshed });
+  const report = await review({ names, namespace, policy, profile, assumeMeshed });
   const summary = summarize(report);
   return {
     status: exitCodeOf(summary, flags.strict === true),

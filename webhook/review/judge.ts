@@ -29,8 +29,6 @@ export interface JudgeOptions {
   policy: Policy;
   /** The profile that every namespace gets, whatever its label is. */
   profile?: string | undefined;
-  /** The namespace of cni-gate, whose pods are exempt. */
-  ownNamespace?: string | undefined;
   /** Whether a pod that requests a mesh is judged as if the mesh's injector had run. */
   assumeMeshed?: boolean | undefined;
 }
@@ -44,7 +42,7 @@ export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-give
  * @param known the namespaces in the input
  */
 export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, NamespaceObject>) {
-  const { policy, profile, ownNamespace, assumeMeshed = false } = options;
+  const { policy, profile, assumeMeshed = false } = options;
   // the built-in profiles too: a configured profile that replaces one of them need not describe the injector again
   const meshes = meshesOf([...builtInProfiles(), ...policy.profiles.values()]);
   const namespaces = new FixedNamespaces(
@@ -56,7 +54,7 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
   /** Why the API server would not call the webhook for a pod of this namespace; undefined if it would. */
   const uncalled = (namespace: string): Uncalled | undefined => {
     // as in the webhook configuration: some namespaces are excluded by name, the others selected by the profile label
-    if (isExemptNamespace(namespace, ownNamespace)) return 'exempt-namespace';
+    if (isExemptNamespace(namespace, undefined)) return 'exempt-namespace';
     const facts = namespaces.facts(namespace);
     if (facts === undefined) return 'namespace-not-given';
     return Object.hasOwn(facts.labels, profileLabel) ? undefined : 'not-opted-in';
