@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { V1PodSpec } from '@kubernetes/client-node';
 import { createAuthority, issueServing } from '../../../certs/issue.ts';
 import { leftByThePolicy } from '../../../webhook/core/policies/conditions.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
@@ -59,8 +60,19 @@ const old = createAuthority({ days: 1, now: new Date(now - 7 * 86_400_000) });
 const secret = (certificate: string): Installed => ({
   secret: found({ data: { 'tls.crt': base64(certificate) } }),
 });
-const files = deployment();
-files.spec = { ...files.spec, selector: {}, template: { spec: { containers: [], volumes: [] } } };
+/** A Deployment of two ready replicas whose pods have this spec. */
+const deploymentOf = (spec: V1PodSpec) =>
+  found({ ...deployment(), spec: { replicas: 2, selector: {}, template: { spec } } });
+const ownFiles = deploymentOf({
+  containers: [
+    {
+      name: 'cni-gate',
+      args: ['--tls-cert', '/tls/a.crt'],
+      volumeMounts: [{ name: 'v', mountPath: '/tls' }],
+    },
+  ],
+  volumes: [{ name: 'v', secret: { secretName: 'own' } }],
+});
 const [ours = {} as Webhook] = wholeInstallation.mutating.found ?? [];
 const webhook = (more: Partial<Webhook>): Installed => ({ mutating: found([{ ...ours, ...more }]) });
 const policiesOnly: Installed = {
@@ -117,6 +129,7 @@ const faults: [CheckId, Installed, RegExp][] = [
     /^Secret cni-gate\/cni-gate-tls: .* for pods\.cni-gate\.io: .* and 2 more$/,
   ],
   ['certificate', { secret: absent }, /^Secret cni-gate\/cni-gate-tls: it does not exist/],
+  ['certificate', { secret: found({}) }, /or has no key tls\.crt/],
   ['certificate', secret(old.certificate), /for pods\.cni-gate\.io: the certificate is in force from/],
   ['policy-pods', policies({ policy: absent }), /^pods\.cni-gate\.io: the policy does not exist/],
   ['policy-pods', policies({ binding: absent }), /its binding does not/],
@@ -178,17 +191,11 @@ suite('no fault', () => {
     test(name, () => assert.deepEqual(having('failed', { installation }), []));
 
   test("a serving certificate of one's own, for the name of the Service", () => {
-    const args = ['--tls-cert', '/tls/a.crt'];
-    const container = { name: 'cni-gate', args, volumeMounts: [{ name: 'v', mountPath: '/tls' }] };
-    const template = {
-      spec: { containers: [container], volumes: [{ name: 'v', secret: { secretName: 'own' } }] },
-    };
-    const status = { readyReplicas: 2 };
     const results = ['cni-gate.cni-gate.svc', 'other.cni-gate.svc'].map((name) => {
       const serving = issueServing(authority, { names: [name], days: 1, now: new Date(now) });
       return having('failed', {
         installation: {
-          deployment: found({ spec: { replicas: 2, selector: {}, template }, status }),
+          deployment: ownFiles,
           secret: found({ data: { 'a.crt': base64(serving.certificate) } }),
         },
       });
@@ -220,8 +227,8 @@ suite('what may not be read is not known, never a pass', () => {
     ['service', { installation: { slices: dark } }],
     ['certificate', { installation: { deployment: dark } }],
     ['certificate', { installation: { secret: dark } }],
-    ['certificate', { installation: { secret: found({}) } }],
-    ['certificate', { installation: { deployment: found(files) } }],
+    ['certificate', { installation: { deployment: ownFiles, secret: found({}) } }],
+    ['certificate', { installation: { deployment: deploymentOf({ containers: [] }) } }],
     ['certificate', { installation: { mutating: dark } }],
     ['certificate', { installation: { validating: dark } }],
     // whether a server is missing, or none is meant to be there
@@ -383,8 +390,11 @@ suite('the mutating policy', () => {
     assert.equal(row({}), undefined);
   });
 
-  test('a webhook that is called for every pod too is a warning', () =>
-    assert.deepEqual(having('warning', { ...base, installation: mutating(pair) }), ['mutating-policy']));
+  test('a webhook that is called for every pod too is a warning', () => {
+    assert.deepEqual(having('warning', { ...base, installation: mutating(pair) }), ['mutating-policy']);
+    for (const none of [forbidden('it'), absent, found([])])
+      assert.equal(row(mutating(pair, { mutating: none }))?.result, 'passed');
+  });
 
   test('an invalid configuration: whether the policy agrees with it is not known', () =>
     assert.equal(
@@ -453,6 +463,7 @@ suite('the mutating policy', () => {
     });
     assert.deepEqual([having('failed', only(pair)), having('not-known', only(pair))], [[], []]);
     assert.match(what('installed', only(pair)), /gate, steering and repair are not installed/);
+    assert.match(what('configuration', only(pair)), /^proof enforce, by/);
     for (const id of [
       'webhooks',
       'service',

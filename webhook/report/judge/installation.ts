@@ -53,20 +53,20 @@ export function checkPresence(facts: Facts): Finding[] {
   return [failed('CNI_GATE_NOT_INSTALLED', what + more, hint)];
 }
 
-export function checkConfiguration({ configuration, installation }: Facts): Finding[] {
-  const { source, policy, invalid, missing, unknown } = configuration;
+export function checkConfiguration(facts: Facts): Finding[] {
+  const { source, policy, invalid, missing, unknown } = facts.configuration;
   if (unknown !== undefined) return [notKnown(unknown)];
   const hint = 'Correct the ConfigMap: replicas that run keep the last valid one';
   // one line, because the text may become the headline
   const why = invalid?.message.split(/\s*\n\s*/).join('; ');
   if (invalid) return [failed(invalid.code, `replicas that start do not accept it: ${why}`, hint)];
-  if (missing !== undefined && installation.deployment.found) {
+  if (missing !== undefined && facts.installation.deployment.found) {
     const what = `there is no ${missing}: replicas that run keep the last one, and new ones may not start`;
     return [warning(what, applyAgain)];
   }
   const { proof, gate, steer, repair } = policy;
-  const modes = `proof ${proof.mode}, gate ${gate.mode}, steer ${steer.mode}, repair ${repair.mode}`;
-  return [passed(`${modes}, by ${source}`)];
+  const ofServer = `, gate ${gate.mode}, steer ${steer.mode}, repair ${repair.mode}`;
+  return [passed(`proof ${proof.mode}${isProofOnly(facts) ? '' : ofServer}, by ${source}`)];
 }
 
 /** Whether the Service that our webhooks call has a ready endpoint for each replica. */
@@ -120,7 +120,8 @@ export function checkCertificate({ installation, now }: Facts): Finding[] | unde
   const chain = decoded(getOwn(known(secret)?.data, at.key));
   const hint = 'Read the log of cni-gate, or check what writes your certificate and caBundle';
   const fault = (what: string): Finding[] => [failed('CNI_GATE_CA_BUNDLE', `Secret ${name}: ${what}`, hint)];
-  if (isAbsent(secret)) return fault('it does not exist, and the Deployment needs it');
+  if (chain === '' && (at.isAuthority || isAbsent(secret)))
+    return fault(`it does not exist, or has no key ${at.key}, which the Deployment needs`);
   // a volume may mount a key under a different file name, so the file's name may not be a key of the Secret
   if (chain === '') return [notKnown(`there is no key ${at.key} in Secret ${name}`)];
   const faults = webhooks.flatMap(({ name: webhook, clientConfig: { service, caBundle } }) => {
