@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { coverageFindings } from './findings.ts';
 import { manifestReader } from './input/manifest-reader.ts';
 import { expand, readInput, readStream, standardInput, standardInputName } from './input/read.ts';
@@ -39,22 +38,17 @@ export async function review(options: ReviewOptions): Promise<Report> {
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }
 
-/** Reads each file once. Each argument must have objects, but a folder or a glob may have empty files. */
+/** Each argument must have objects, but a folder or a glob may have empty files. */
 async function readAll(names: readonly string[], reader: ReturnType<typeof manifestReader>): Promise<void> {
-  const seen = new Set<string>();
   for (const name of names) {
     const before = reader.found();
-    const all = expand(name);
-    const unread = all.filter(
-      (found) => typeof found !== 'string' || seen.size < seen.add(resolve(found)).size,
-    );
-    for (const found of unread) {
+    for (const found of expand(name)) {
       const input = typeof found === 'string' ? await readInput(found) : found;
       if ('code' in input) reader.faults.push(input);
       else for (const document of readStream(input.file, input.text)) reader.take(document);
     }
     // usually an empty pipe, because the command before it failed
-    if (reader.found() === before && unread.length === all.length) reader.faults.push(withoutObjects(name));
+    if (reader.found() === before) reader.faults.push(withoutObjects(name));
   }
 }
 

@@ -161,8 +161,7 @@ function faultIn(document: SourceDocument): Fault | undefined {
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const { message, column } = error;
-    // `parse` may have added a newline, and an error at the end is then one line too far
-    const line = Math.min(start + error.line - 1, start + newlines(text));
+    const line = start + error.line - 1;
     const isTemplate = /^[^#\n]*(?:\{\{|\{%)/m.test(text);
     const advice = isTemplate ? '; render a template first, for example with helm template' : '';
     return fault('CNI_GATE_INPUT_SYNTAX', `neither YAML nor JSON: ${message}${advice}`, { line, column });
