@@ -107,9 +107,6 @@ export const trustedObjectBytes = 3 * MiB;
 /** At most this many bytes of an error answer are read. A Kubernetes Status has less than 4 KiB. */
 export const refusalBytes = 64 * KiB;
 
-/** The maximum size, in bytes, of a list that is read as a whole, such as a page of 500 events. */
-export const listBytes = 8 * MiB;
-
 /** At most this many entries of one object are kept. The largest network DaemonSets have fewer than ten containers. */
 export const listItems = 64;
 

@@ -71,6 +71,7 @@ function gridOf(all: readonly Row[], facts: Facts) {
   return { nodes: nodes.length, grouped, bands };
 }
 
+/** `checkNodes` gives a ready node a text only if no pod shows a proof. */
 const isUnsure = ({ state, what }: Row): boolean => state === 'ready' && what !== '';
 
 /** Groups the nodes of a network by state and pool. The worst state comes first, then the largest group. */

@@ -45,6 +45,7 @@ export interface OptIn {
   name: string;
   /** The value of the namespace's profile label; undefined if the namespace did not opt in. */
   profile: string | undefined;
+  /** All labels, on which the conditions of profiles may depend. */
   labels?: Record<string, string>;
 }
 
