@@ -228,49 +228,4 @@ suite('installed', () => {
       assert.match(stdout, /^All \d+ checks passed\. Not known: certificate\.\n/);
     });
   });
-
-  // Replicas would correct some of these faults. After they end, their pods still read Ready: nothing probes them here.
-  test('faults of every kind together, with no replica to correct them', async () => {
-    const admission = '/apis/admissionregistration.k8s.io/v1';
-    await setProof({ allowOptOut: false });
-    await endAll();
-    await kubectl('delete validatingadmissionpolicybinding pods.cni-gate.io');
-    await makeNamespace(cluster, 'typo', { [profileLabel]: 'cillium' });
-    await kubectl('-n kube-system delete daemonset cilium');
-    const value = Buffer.from(cluster.authority.pair.certificate).toString('base64');
-    for (const [kind, path, to] of [
-      ['mutating', 'caBundle', value],
-      ['validating', 'service/namespace', 'gone'],
-    ] as const) {
-      await api.request('PATCH', `${admission}/${kind}webhookconfigurations/cni-gate`, {
-        type: 'application/json-patch+json',
-        body: [{ op: 'replace', path: `/webhooks/0/clientConfig/${path}`, value: to }],
-      });
-    }
-    const renewTime = new Date(Date.now() - 600_000).toISOString().replace('Z', '000Z');
-    await api.patch('/apis/coordination.k8s.io/v1/namespaces/cni-gate/leases/cni-gate-leader', {
-      spec: { renewTime },
-    });
-    const expected: [CheckId, RegExp][] = [
-      [
-        'webhooks',
-        /^matchConditions of pods\.cni-gate\.io in mutating.*; clientConfig of bindings\.cni-gate\.io in validating/,
-      ],
-      ['certificate', /for pods\.cni-gate\.io: it is signed by no authority of the caBundle/],
-      ['policy-pods', /^pods\.cni-gate\.io: its binding does not exist/],
-      ['leader', /^Lease cni-gate-leader: \S+ has not renewed it since 20/],
-      ['namespaces', /^profile "cillium" does not exist \(did you mean "cilium"\?\)/],
-      ['daemonsets', /^DaemonSet kube-system\/cilium does not exist/],
-    ];
-    await eventually(async () => {
-      const { exit, rows } = await report();
-      assert.equal(exit, 1);
-      for (const [id, what] of expected)
-        assert.match(
-          rows.find(({ check, result }) => check === id && result === 'failed')?.what ?? '',
-          what,
-          id,
-        );
-    });
-  });
 });

@@ -3,12 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { installedConfiguration, profileLabel } from '../../webhook/lib/names.ts';
+import { installedConfiguration } from '../../webhook/lib/names.ts';
 import type { CheckId, Row } from '../../webhook/report/judge/catalogue.ts';
 import type { Report } from '../../webhook/report/show/report.ts';
 import { cniGate, type Ended } from '../support/command.ts';
 import {
-  bystander,
   configuration,
   daemonSet,
   manifest,
@@ -144,17 +143,4 @@ test('a node that is not ready is listed, with the pod held for it and a pod sen
   await cluster.kubectl(['delete', 'pod', '-n', optedIn, 'waits', 'sent', '--now']);
   await setReady(true);
   assert.equal(status().exit, 0);
-});
-
-test('-n with a namespace that has not opted in says so, and how to opt in', async () => {
-  const report = status('-n', bystander);
-  const [{ code, hint } = {}] = rowsOf(report, 'namespaces');
-  assert.deepEqual([report.exit, code], [1, 'CNI_GATE_NOT_OPTED_IN']);
-  const [, advice = ''] = /(label --overwrite namespace plain \S+=)PROFILE/.exec(hint ?? '') ?? [];
-  await cluster.kubectl(`${advice}mesh`.split(' '));
-  assert.equal(status('-n', bystander).exit, 0);
-  await cluster.kubectl(['label', 'namespace', bystander, `${profileLabel}=none`, '--overwrite']);
-  assert.equal(status('-n', bystander).exit, 1);
-  assert.equal(status().exit, 0);
-  await cluster.kubectl(['label', 'namespace', bystander, `${profileLabel}-`]);
 });

@@ -56,16 +56,6 @@ test('an earlier injection is no finding, and its label counts only with that of
   assert.ok(there.yaml().endsWith(before));
 });
 
-test('a profile without a proof checks nothing', async (t) => {
-  const config = `apiVersion: cni-gate.io/v1alpha1
-kind: Configuration
-profiles: [{ name: bare, daemonSets: [{ namespace: net, name: agent }] }]
-`;
-  const { report, findings } = await reviewText(t, pod('a'), { config, profile: 'bare' });
-  assert.deepEqual(findings, ['NOTHING_CHECKED the input']);
-  assert.match(report.findings[0]?.message ?? '', /\(profile-without-checks 1\)/);
-});
-
 test('a finding has the line of the label, annotation or field that it is about', async (t) => {
   const job = `apiVersion: batch/v1
 kind: Job

@@ -5,8 +5,7 @@ import { type ReviewFlags, type ReviewResult, resultOf } from '../../webhook/com
 import { parsePolicy } from '../../webhook/config/load.ts';
 import * as yaml from '../../webhook/lib/yaml.ts';
 import { summarize } from '../../webhook/review/model.ts';
-import { answersOutput, jsonOutput } from '../../webhook/review/output/reports.ts';
-
+import { jsonOutput } from '../../webhook/review/output/reports.ts';
 import { textOutput, yamlOutput } from '../../webhook/review/output/text.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
 import { folderWith } from '../support/folder.ts';
@@ -31,8 +30,8 @@ export const reviewFiles = (
   files: Record<string, string>,
   { config, ...flags }: Flags = {},
 ): Promise<Reviewed> => {
-  const admission = { policy: parsePolicy(config), ownNamespace: 'cni-gate', namespace: 'default' };
-  return reviewNames({ names: [folderWith(t, files)], ...admission, ...flags });
+  const policy = parsePolicy(config);
+  return reviewNames({ names: [folderWith(t, files)], policy, namespace: 'default', ...flags });
 };
 
 /** Reviews one text as a file. */
@@ -64,7 +63,6 @@ export async function reviewNames(options: ReviewOptions) {
     findings: report.findings.map(({ code, subject }) => `${code.slice('CNI_GATE_'.length)} ${subject}`),
     text: (strict = false) => joined(textOutput(report, summary, { paint, strict, diff: true })),
     json: () => json,
-    answers: () => answersOutput(report),
     yaml: () => joined(yamlOutput(report)),
   };
 }

@@ -26,8 +26,8 @@ export function cniGate(
   });
 }
 
-export function startCniGate(args: string[]): ChildProcess {
-  return spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+export function startCniGate(args: string[], env = process.env): ChildProcess {
+  return spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 /** The error, with its code, of a command that cannot start. The command runs in this process. */

@@ -3,17 +3,11 @@ export const cases: Record<string, string> = {
   // quotes
   'quoted keys without space behind the colon': '{"a":1,"b":"c"}\n',
   'unterminated double quotes': 'a: "b\nc: d\n',
-  'unterminated single quotes': "a: 'b\nc: d\n",
-  'single quotes with backslash': "a: 'b\\n'\n",
   'quotes at column 0': 'a:\n  b: "one\ntwo\n\nthree"\nc: 1\n',
   'a script in double quotes': 'data:\n    run: "#!/bin/sh\nset -e\n"\n',
   'JSON in quotes that close at the column of the key': 'spec:\n  config: \'{\n    "a": 1\n  }\'\nb: 2\n',
 
   // brackets and braces
-  'trailing comma': 'a: [1, 2, ]\nb: {c: 1, }\n',
-  'empty brackets': 'a: []\nb: {}\nc: [ ]\nd: { }\n',
-  'nested brackets': 'a: [[1, [2]], {b: [{c: d}]}]\n',
-  'braces right behind a key in quotes': 'a: {"b":{"c":[1]}}\n',
   'question marks': 'a?: b?\n"c?": {d: "e?"}\n',
   'braces around a document': '{\n  a: 1,\n  b: [x, y],\n}\n',
   'braces of JSON with comments': '{\n  "a": 1, # one\n  "b": 2\n}\n',
@@ -25,9 +19,6 @@ export const cases: Record<string, string> = {
   'repeated key in braces': 'a: {b: 1, b: 2}\n',
   'keys of other types': '1: a\ntrue: b\n1.5: c\n0x10: d\nyes: e\n',
   'two colons in a line': 'a: b: c\n',
-  'colon without space': 'a:b\n',
-  'colon inside a value': 'a: b:c http://d\n',
-  'a value on the next line': 'a:\n  b\nc:\n  "d"\n',
   __proto__: '__proto__: {a: 1}\nconstructor: b\n',
 
   // merges and aliases
@@ -53,16 +44,12 @@ export const cases: Record<string, string> = {
   'marker in a block scalar': 'a: |\n  one\n---\nb: 2\n',
   'end of document': 'a: 1\n...\n',
   'end of document, then a marker': 'a: 1\n...\n---\nb: 2\n',
-  'comment between keys': 'a: 1\n  # one\n# two\nb: 2 # three\n',
-  'comment behind a colon': 'a: # one\n  b: 1\n',
-  'number sign without space': 'a: b#c\nd: "e" #f\n',
   'last line without newline': 'a: 1\nb: 2',
   'last line is a comment without newline': 'a: 1\n# b',
   'windows line ends': 'a: 1\r\nb:\r\n  - "x\r\n    y"\r\n  - |\r\n    z\r\n',
   'windows line ends and markers': 'a: 1\r\n---\r\nb: 2\r\n',
   'byte order mark': '\uFEFFa: 1\n',
   'byte order mark before a marker': '\uFEFF---\na: 1\n',
-  emoji: 'a: 😀\n"😀": b\n',
 
   // tabs
   'tab for indentation': 'a:\n\tb: 1\n',
@@ -70,24 +57,9 @@ export const cases: Record<string, string> = {
   'tab in a block scalar': 'a: |\n  one\n  \ttwo\n\tthree\n',
 
   // block scalars
-  literal: 'a: |\n  one\n  two\n\n\nb: 1\n',
-  folded: 'a: >\n  one\n  two\n\n  three\n    four\n  five\nb: 1\n',
-  'strip and keep': 'a: |-\n  one\n\nb: |+\n  two\n\nc: >-\n  x\n\nd: >+\n  y\n\n',
   'indentation indicators': 'a: |2\n   one\n  two\nb: |1-\n  x\nc: |-1\n  y\n',
-  'first lines blank': 'a: |\n\n\n  one\n',
-  'comment behind the header': 'a: | # one\n  two\n',
-  'empty literal': 'a: |\nb: 1\n',
-  'literal in a list': '- |\n one\n- >\n two\n',
-  'literal with template': 'a: |\n  {{ .Values.x }}\n  {{- if y }}\n',
-  'keep at the end': 'a: |+\n  one\n\n\n',
-  'literal with spaces at line ends': 'a: |\n  one  \n  two\n',
 
   'end of document, then another': 'a: 1\n...\nb: 2\n---\nc: 3\n',
-
-  // plain scalars
-  'plain over several lines': 'a: one\n  two\n\n  three\nb: 1\n',
-  'plain with quotes inside': 'a: it\'s "so"\n',
-  'plain with brackets behind text': 'a: x [y] {z}\n',
 
   // values of plain scalars
   booleans:
@@ -105,14 +77,6 @@ export const cases: Record<string, string> = {
   versions: 'a: [1.10, v1.10, 1.10.0, 1-2, 1_2_3, 12e03, 1e5a, 0e12345]\n',
   'hashes that look like numbers': 'a: [1234567e8, 12e4567, 0123456, 00123, 0b2, 0o8, 0xg]\n',
   quantities: 'a: [128Mi, 0.5, 500m, 1e3, 1Gi, 12E, 12k]\n',
-
-  // lists
-  'list not indented': 'a:\n- 1\n- 2\nb: 3\n',
-  'list indented': 'a:\n  - 1\n  - 2\nb: 3\n',
-  'list in a list': '- - 1\n  - 2\n-\n  - 3\n- []\n',
-  'list with empty items': 'a:\n  -\n  - ~\n  - ""\n',
-  'a map in a list on the next line': '-\n  a: 1\n  b: 2\n-   c: 3\n    d: 4\n',
-  'key and list at one indentation, deeper': 'a:\n  b:\n  - 1\n  c: 2\n',
 
   // JSON
   'JSON values, one a line': '{"a": 1}\n{"b": 2}\n\n{"c": 3}\n',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
@@ -16,7 +16,9 @@ export interface Read {
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-yaml-'));
 const program = join(folder, 'reader');
-runOrThrow('go', ['build', '-C', module, '-o', program, '.']);
+// a copy, because -mod=mod writes the versions that the module requires into it
+cpSync(module, folder, { recursive: true });
+runOrThrow('go', ['build', '-C', folder, '-mod=mod', '-o', program, '.']);
 after(() => rmSync(folder, { recursive: true }));
 
 /** Reads texts as kubectl does, with a Go program that is built from Kubernetes' own modules. */

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../validator/shared/duration.ts';
 import { CniGateError } from '../lib/errors.ts';
-import type { TextOptions } from '../report/show/table.ts';
+import type { Paint } from '../report/show/table.ts';
 
 /** The output formats of `review`. */
 export const reviewForms = ['text', 'json', 'yaml', 'junit', 'sarif', 'github', 'gitlab'] as const;
@@ -67,17 +67,5 @@ export function milliseconds(text: string): number {
   return value;
 }
 
-/**
- * The width and the colours of text on standard output. The width is that of COLUMNS or the terminal, and 100 in a file
- * or a pipe. `styleText` decides whether to use colours, by the stream, NO_COLOR, NODE_DISABLE_COLORS and FORCE_COLOR.
- */
-export function terminal(): Required<TextOptions> {
-  const { stdout, env } = process;
-  // some terminals do not report their width: `columns` is then 0
-  const width = Number(env.COLUMNS) || (stdout.isTTY && stdout.columns) || 100;
-  return {
-    // a terminal that is narrower than 60 columns wraps the lines itself
-    width: Math.max(width, 60),
-    paint: (style, text) => styleText(style, text, { stream: stdout }),
-  };
-}
+/** Colours text on standard output. `styleText` decides whether, by the stream, NO_COLOR and FORCE_COLOR. */
+export const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CniGateError } from '../lib/errors.ts';
 import type { Scope } from '../report/judge/catalogue.ts';
 import type { Report, Verdict } from '../report/show/report.ts';
-import { type ClusterFlags, terminal } from './options.ts';
+import { type ClusterFlags, paint } from './options.ts';
 
 /** Flags that `check` and `status` have in common. */
 export interface ReportFlags extends ClusterFlags {
@@ -41,8 +41,7 @@ export async function printReport(flags: ReportFlags, scope: Scope, all: boolean
     const make = async (): Promise<Report> => reportOf(await observe(client, { ...options, given }), scope);
     const whole = await waitFor(make, wait);
     const report = all || scope !== 'status' ? whole : briefOf(whole);
-    const text =
-      output === 'json' ? `${JSON.stringify(report, null, 2)}\n` : reportText(report, all, terminal());
+    const text = output === 'json' ? `${JSON.stringify(report, null, 2)}\n` : reportText(report, all, paint);
     process.stdout.write(text);
     process.exitCode = exitCodes[report.result];
   } finally {

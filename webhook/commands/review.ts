@@ -6,15 +6,13 @@ const more = `
 Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet,
 ReplicationController, Job, CronJob, PodTemplate; kinds of Argo, Knative,
 Kubeflow, OpenShift, OpenKruise and others, and those that the configuration
-adds; any custom resource with spec.template.spec.containers; Lists of them, and
-AdmissionReviews about pods.
+adds; any custom resource with spec.template.spec.containers; Lists of them.
 All other objects are only counted.
 A namespace opts in by the label cni-gate.io/profile of a Namespace anywhere in
 the input, or by --profile.
 
-Output: text has a diff for each workload; json is a report, or the answers if the
-input is AdmissionReviews; yaml is the patched input; junit, sarif, github and
-gitlab are for CI.
+Output: text has a diff for each workload; json is a report; yaml is the patched
+input; junit, sarif, github and gitlab are for CI.
 
 Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: a key
 like cni-gate's without effect, no pod that is checked, a namespace that is not
@@ -37,7 +35,6 @@ export function reviewCommand(): Command {
       .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
       .option('--config <file>', 'configuration (default: built-in profiles)')
       .option('--profile <profile>', 'profile of every namespace, instead of its label')
-      .option('--own-namespace <name>', 'namespace of cni-gate, whose pods are exempt', 'cni-gate')
       .addOption(new Option('-o, --output <form>', 'what to print').choices(reviewForms).default('text'))
       .option('--strict', 'exit with 1 for warnings too')
       .addOption(new Option('--summary', 'one line for each workload, no diff'))

@@ -1,9 +1,8 @@
 import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
-import { exitCodeOf, isRecorded, placeOf, type Report, type Summary, summarize } from '../review/model.ts';
+import { exitCodeOf, placeOf, type Report, type Summary, summarize } from '../review/model.ts';
 import { problemsOf, reportRoot } from '../review/output/problems.ts';
 import {
-  answersOutput,
   githubOutput,
   gitlabOutput,
   jsonOutput,
@@ -12,7 +11,7 @@ import {
 } from '../review/output/reports.ts';
 import { textOutput, yamlOutput } from '../review/output/text.ts';
 import { review } from '../review/run.ts';
-import { type reviewForms, terminal, usageError } from './options.ts';
+import { paint, type reviewForms, usageError } from './options.ts';
 
 /** The flags of `cni-gate review`. */
 export interface ReviewFlags {
@@ -21,7 +20,6 @@ export interface ReviewFlags {
   profile?: string;
   namespace: string;
   config?: string;
-  ownNamespace: string;
   output: (typeof reviewForms)[number];
   strict?: true;
   summary?: true;
@@ -56,14 +54,14 @@ export async function runReview(flags: ReviewFlags): Promise<void> {
  * @throws CniGateError CNI_GATE_USAGE, and the errors of {@link review}
  */
 export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
-  const { filename: names, namespace, assumeMeshed, config, profile, ownNamespace, output } = flags;
+  const { filename: names, namespace, assumeMeshed, config, profile, output } = flags;
   if (names.length === 0) throw usageError('expected a file or folder to review, or - for standard input');
   if (flags.summary && output !== 'text')
     throw usageError(`--summary is text, and cannot be combined with --output ${output}`);
   const policy = readPolicy(config);
   // reports an unknown profile once, instead of refusing every pod for it
   if (profile !== undefined) policy.combineProfiles(profile);
-  const report = await review({ names, namespace, policy, profile, ownNamespace, assumeMeshed });
+  const report = await review({ names, namespace, policy, profile, assumeMeshed });
   const summary = summarize(report);
   return {
     status: exitCodeOf(summary, flags.strict === true),
@@ -78,7 +76,7 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags): Iterabl
   const problems = problemsOf(report, strict, root);
   switch (flags.output) {
     case 'json':
-      return [isRecorded(report) ? answersOutput(report) : jsonOutput(report, summary)];
+      return [jsonOutput(report, summary)];
     case 'yaml':
       return yamlOutput(report);
     case 'junit':
@@ -90,16 +88,15 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags): Iterabl
     case 'gitlab':
       return [gitlabOutput(problems)];
     case 'text':
-      return textOutput(report, summary, { ...terminal(), strict, diff: flags.summary !== true });
+      return textOutput(report, summary, { paint, strict, diff: flags.summary !== true });
   }
 }
 
-/** The text for standard error: unreadable input, and all problems if standard output has only manifests or answers. */
+/** The text for standard error: unreadable input, and all problems if standard output has only manifests. */
 function messagesFor(report: Report, { output, strict }: ReviewFlags): string {
   // the log of a GitHub Actions step shows both streams, and the annotations in standard output have the problems
   if (output === 'github') return '';
-  const all = output === 'yaml' || (output === 'json' && isRecorded(report));
-  const shown = all ? report : { ...report, reviewed: [], findings: [] };
+  const shown = output === 'yaml' ? report : { ...report, reviewed: [], findings: [] };
   const lines = problemsOf(shown, strict === true, '.').map(
     (problem) =>
       `cni-gate: ${clean(placeOf(problem))}: ${problem.level}: ${problem.text} (${problem.code})\n`,

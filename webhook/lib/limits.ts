@@ -107,9 +107,6 @@ export const trustedObjectBytes = 3 * MiB;
 /** The maximum size, in bytes, of a file that is named by a flag. */
 export const fileBytes = 64 * MiB;
 
-/** The maximum size, in bytes, of a list that is read as a whole, such as a page of 500 events. */
-export const listBytes = 8 * MiB;
-
 /** At most this many entries of one object are kept. The largest network DaemonSets have fewer than ten containers. */
 export const listItems = 64;
 

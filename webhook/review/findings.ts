@@ -187,9 +187,7 @@ function unchecked(
         const message = `profile ${name} applies to no workload in the input: look at its condition "when", or leave it out (for a mesh, add --assume-meshed, or review pods with its containers)`;
         return { code, message, ...place };
       });
-  const byReason = Map.groupBy(group, ({ decision: { reason } }) =>
-    reason === 'profile-applies' ? 'profile-without-checks' : reason,
-  );
+  const byReason = Map.groupBy(group, ({ decision }) => decision.reason);
   const reasons = [...byReason].map(([reason, { length }]) => `${reason} ${length}`).join(', ');
   const message = `none of ${workloads(group.length)} in the input gets a check (${reasons}): check each reason; a namespace opts in by the label ${profileLabel} of its Namespace in the input, or by --profile`;
   return [{ code, message, ...place }];

@@ -29,8 +29,6 @@ export interface JudgeOptions {
   policy: Policy;
   /** The profile that every namespace gets, whatever its label is. */
   profile?: string | undefined;
-  /** The namespace of cni-gate, whose pods are exempt. */
-  ownNamespace?: string | undefined;
   /** Whether a pod that requests a mesh is judged as if the mesh's injector had run. */
   assumeMeshed?: boolean | undefined;
 }
@@ -44,7 +42,7 @@ export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-give
  * @param known the namespaces in the input
  */
 export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, NamespaceObject>) {
-  const { policy, profile, ownNamespace, assumeMeshed = false } = options;
+  const { policy, profile, assumeMeshed = false } = options;
   // the built-in profiles too: a configured profile that replaces one of them need not describe the injector again
   const meshes = meshesOf([...builtInProfiles(), ...policy.profiles.values()]);
   const namespaces = new FixedNamespaces(
@@ -56,7 +54,7 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
   /** Why the API server would not call the webhook for a pod of this namespace; undefined if it would. */
   const uncalled = (namespace: string): Uncalled | undefined => {
     // as in the webhook configuration: some namespaces are excluded by name, the others selected by the profile label
-    if (isExemptNamespace(namespace, ownNamespace)) return 'exempt-namespace';
+    if (isExemptNamespace(namespace, undefined)) return 'exempt-namespace';
     const facts = namespaces.facts(namespace);
     if (facts === undefined) return 'namespace-not-given';
     return Object.hasOwn(facts.labels, profileLabel) ? undefined : 'not-opted-in';
@@ -66,13 +64,13 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
   const decisionOn = async (
     workload: Workload,
     body: unknown,
-    assumed: readonly Mesh[] = [],
+    assumed: readonly Mesh[],
   ): Promise<ReviewDecision> => {
     const asMeshed = assumed.reduce(
       (before, mesh) => before.withProfiles((each) => asIfInjected(each, mesh)),
       policy,
     );
-    const { decision, review, request } = await mutate(body, { policy: asMeshed, namespaces, ownNamespace });
+    const { decision, review, request } = await mutate(body, { policy: asMeshed, namespaces });
     const { outcome, reason, profiles } = decision;
     const { warnings = [], status } = review.response;
     const { checks } = readStatus(request.pod) ?? {};
@@ -86,7 +84,6 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
       operations: moved.length > 0 ? [...workload.prelude, ...moved] : [],
       ...(status !== undefined && { message: status.message }),
       ...(assumed.length > 0 && { assumed: assumed.map(({ name }) => name) }),
-      ...(workload.recorded && { answer: review }),
     };
   };
 
@@ -94,7 +91,7 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
   const beforeAdmission = (request: PodRequest): { gaps: MeshGap[]; needs?: LeftReason | undefined } => {
     const { pod, namespace } = request;
     const facts = namespaces.facts(namespace);
-    if (facts === undefined || exemption(request, policy.daemonSets, ownNamespace)) return { gaps: [] };
+    if (facts === undefined || exemption(request, policy.daemonSets, undefined)) return { gaps: [] };
     const needs = needsServer(pod, facts, policy);
     const { annotations = {} } = known.get(namespace) ?? {};
     try {
@@ -116,7 +113,6 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
     try {
       // decoded first, because an invalid pod is a fault in every namespace
       const request = decodePodRequest(body);
-      if (workload.recorded) return { decision: await decisionOn(workload, body), gaps: [] };
       const label = podLabelOf(request.pod);
       const reason = uncalled(workload.namespace);
       if (reason !== undefined) return { decision: { ...notCalled(reason), ...label }, gaps: [] };
@@ -169,8 +165,7 @@ function malformed(workload: Workload, error: CniGateError): Fault {
   const full = [...path, ...inObject];
   const what = isInObject ? `${dotted(inObject) || 'the object'} ${error.fault}` : error.message;
   const message = `${nameOf(workload)}: ${what}${seenInstead(what, valueAt(parsed(document).value, full))}`;
-  const code = workload.recorded ? error.code : 'CNI_GATE_INPUT_SYNTAX';
-  return { code, message, file: document.file, line: lineOf(document, full) };
+  return { code: 'CNI_GATE_INPUT_SYNTAX', message, file: document.file, line: lineOf(document, full) };
 }
 
 /** Describes a number or boolean where text was expected: YAML reads `1.10` as a number and `yes` as a boolean. */

@@ -390,6 +390,7 @@ suite('a wrong profile is refused', () => {
         'when: {container: V}\n    proof: {checks: [R], replaces: [V]}\n',
         'when: [{}, {noContainer: V}]\n    proof: {checks: [R], replaces: [V]}\n',
         `proof: {checks: [${redirect('notAsUser: {containers: [b, V]}')}], replaces: [V]}\n`,
+        `proof: {checks: [${redirect('asUser: {containers: [V], default: 5}')}], replaces: [V]}\n`,
         'proof: {checks: [R], families: {container: V, env: A}, replaces: [V]}\n',
         'proof: {container: {image: b, notAsGroup: {containers: [V]}}, replaces: [V]}\n',
       ].map(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { V1PodSpec } from '@kubernetes/client-node';
 import { createAuthority, issueServing } from '../../../certs/issue.ts';
 import { leftByThePolicy } from '../../../webhook/core/policies/conditions.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
@@ -59,10 +60,25 @@ const old = createAuthority({ days: 1, now: new Date(now - 7 * 86_400_000) });
 const secret = (certificate: string): Installed => ({
   secret: found({ data: { 'tls.crt': base64(certificate) } }),
 });
-const files = deployment();
-files.spec = { ...files.spec, selector: {}, template: { spec: { containers: [], volumes: [] } } };
+/** A Deployment of two ready replicas whose pods have this spec. */
+const deploymentOf = (spec: V1PodSpec) =>
+  found({ ...deployment(), spec: { replicas: 2, selector: {}, template: { spec } } });
+const ownFiles = deploymentOf({
+  containers: [
+    {
+      name: 'cni-gate',
+      args: ['--tls-cert', '/tls/a.crt'],
+      volumeMounts: [{ name: 'v', mountPath: '/tls' }],
+    },
+  ],
+  volumes: [{ name: 'v', secret: { secretName: 'own' } }],
+});
 const [ours = {} as Webhook] = wholeInstallation.mutating.found ?? [];
 const webhook = (more: Partial<Webhook>): Installed => ({ mutating: found([{ ...ours, ...more }]) });
+const policiesOnly: Installed = {
+  ...nothingInstalled,
+  policies: { ...nothingInstalled.policies, pods, mutating: mutatingPair() },
+};
 const invalid = new CniGateError('CNI_GATE_CONFIG_INVALID', 'config.yaml:\n  no mode lenient');
 
 test('an installation in order passes every check', () => {
@@ -112,6 +128,8 @@ const faults: [CheckId, Installed, RegExp][] = [
     secret(other.certificate),
     /^Secret cni-gate\/cni-gate-tls: .* for pods\.cni-gate\.io: .* and 2 more$/,
   ],
+  ['certificate', { secret: absent }, /^Secret cni-gate\/cni-gate-tls: it does not exist/],
+  ['certificate', { secret: found({}) }, /or has no key tls\.crt/],
   ['certificate', secret(old.certificate), /for pods\.cni-gate\.io: the certificate is in force from/],
   ['policy-pods', policies({ policy: absent }), /^pods\.cni-gate\.io: the policy does not exist/],
   ['policy-pods', policies({ binding: absent }), /its binding does not/],
@@ -173,17 +191,11 @@ suite('no fault', () => {
     test(name, () => assert.deepEqual(having('failed', { installation }), []));
 
   test("a serving certificate of one's own, for the name of the Service", () => {
-    const args = ['--tls-cert', '/tls/a.crt'];
-    const container = { name: 'cni-gate', args, volumeMounts: [{ name: 'v', mountPath: '/tls' }] };
-    const template = {
-      spec: { containers: [container], volumes: [{ name: 'v', secret: { secretName: 'own' } }] },
-    };
-    const status = { readyReplicas: 2 };
     const results = ['cni-gate.cni-gate.svc', 'other.cni-gate.svc'].map((name) => {
       const serving = issueServing(authority, { names: [name], days: 1, now: new Date(now) });
       return having('failed', {
         installation: {
-          deployment: found({ spec: { replicas: 2, selector: {}, template }, status }),
+          deployment: ownFiles,
           secret: found({ data: { 'a.crt': base64(serving.certificate) } }),
         },
       });
@@ -215,8 +227,12 @@ suite('what may not be read is not known, never a pass', () => {
     ['service', { installation: { slices: dark } }],
     ['certificate', { installation: { deployment: dark } }],
     ['certificate', { installation: { secret: dark } }],
-    ['certificate', { installation: { secret: absent } }],
-    ['certificate', { installation: { deployment: found(files) } }],
+    ['certificate', { installation: { deployment: ownFiles, secret: found({}) } }],
+    ['certificate', { installation: { deployment: deploymentOf({ containers: [] }) } }],
+    ['certificate', { installation: { mutating: dark } }],
+    ['certificate', { installation: { validating: dark } }],
+    // whether a server is missing, or none is meant to be there
+    ['webhooks', { installation: { ...policiesOnly, deployment: dark } }],
     ['policy-pods', { installation: policies({ policy: dark }) }],
     ['policy-pods', { installation: policies({ binding: dark }) }],
     [
@@ -255,7 +271,7 @@ suite('what may not be read is not known, never a pass', () => {
       const namespaces = found([{ name: 'shop', profile: 'of-their-own' }]);
       const installation = binding({ validationActions: ['Warn'] });
       const open = having('not-known', { configuration, namespaces, installation });
-      const expected: CheckId[] = ['policy-pods', 'namespaces', 'daemonsets'];
+      const expected: CheckId[] = ['policy-pods', 'namespaces', 'daemonsets', 'nodes'];
       assert.deepEqual(open, 'unknown' in trouble ? ['configuration', ...expected] : expected);
       for (const installation of [rules({ matchConditions: [] }), webhook({ matchConditions: [] })])
         assert.deepEqual(
@@ -282,14 +298,26 @@ test('an invalid configuration fails in one line, and a valid one shows the mode
 });
 
 test('fewer ready replicas than requested are a warning; without a Deployment, endpoints count', () => {
-  for (const installation of [{ deployment: found(deployment(3)) }, { deployment: absent, ...endpoints(1) }])
-    assert.deepEqual(having('warning', { installation }), ['service']);
-  assert.deepEqual(having('warning', { installation: endpoints(1, 3) }), []);
-  assert.equal(
-    what('service', { installation: { deployment: found(deployment(3)) } }),
-    '2 of 3 replicas are ready',
-  );
+  const cases: [Installed, Result, string][] = [
+    [{ deployment: found(deployment(3)) }, 'warning', '2 of 3 replicas are ready'],
+    [endpoints(1, 3), 'passed', '2 of 2 replicas are ready'],
+    [{ deployment: absent, ...endpoints(1) }, 'warning', '1 of 2 endpoints are ready'],
+    [{ deployment: forbidden('it') }, 'passed', '2 of 2 endpoints are ready'],
+  ];
+  for (const [installation, result, text] of cases) {
+    const [row] = rowsIn('service', { installation });
+    assert.deepEqual([row?.result, row?.what], [result, text]);
+  }
 });
+
+test('a ConfigMap that does not exist is a warning if replicas need it', () => {
+  const configuration = { ...configured({}), missing: 'config.yaml of ConfigMap cni-gate/cni-gate' };
+  assert.deepEqual(having('warning', { configuration }), ['configuration']);
+  assert.deepEqual(having('warning', { configuration, installation: { deployment: absent } }), []);
+});
+
+test('without webhooks, no certificate is called good', () =>
+  assert.deepEqual(rowsIn('certificate', { installation: { mutating: absent, validating: absent } }), []));
 
 test('a webhook without a caBundle, and one that calls another server, are not as in the manifests', () => {
   const clientConfig = { ...ours.clientConfig, caBundle: '' };
@@ -362,8 +390,11 @@ suite('the mutating policy', () => {
     assert.equal(row({}), undefined);
   });
 
-  test('a webhook that is called for every pod too is a warning', () =>
-    assert.deepEqual(having('warning', { ...base, installation: mutating(pair) }), ['mutating-policy']));
+  test('a webhook that is called for every pod too is a warning', () => {
+    assert.deepEqual(having('warning', { ...base, installation: mutating(pair) }), ['mutating-policy']);
+    for (const none of [forbidden('it'), absent, found([])])
+      assert.equal(row(mutating(pair, { mutating: none }))?.result, 'passed');
+  });
 
   test('an invalid configuration: whether the policy agrees with it is not known', () =>
     assert.equal(
@@ -432,6 +463,7 @@ suite('the mutating policy', () => {
     });
     assert.deepEqual([having('failed', only(pair)), having('not-known', only(pair))], [[], []]);
     assert.match(what('installed', only(pair)), /gate, steering and repair are not installed/);
+    assert.match(what('configuration', only(pair)), /^proof enforce, by/);
     for (const id of [
       'webhooks',
       'service',
@@ -442,7 +474,7 @@ suite('the mutating policy', () => {
     ] as const)
       assert.deepEqual(rowsIn(id, only(pair)), []);
     assert.deepEqual(having('failed', only({ policy: absent, binding: absent })), ['mutating-policy']);
-    for (const name of ['mutating', 'validating', 'deployment', 'service'] as const) {
+    for (const name of ['mutating', 'validating', 'deployment'] as const) {
       const { installation, ...more } = only(pair) ?? {};
       const rest = { ...installation, [name]: wholeInstallation[name] };
       assert.ok(having('failed', { ...more, installation: rest }).includes('webhooks'), name);

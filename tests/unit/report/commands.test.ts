@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
@@ -7,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { suite, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { Command } from 'commander';
 import { type Authority, createAuthority, issueServing } from '../../../certs/issue.ts';
@@ -15,7 +14,7 @@ import { checkCommand } from '../../../webhook/commands/check.ts';
 import { dashboardCommand } from '../../../webhook/commands/dashboard.ts';
 import { statusCommand } from '../../../webhook/commands/status.ts';
 import type { Dashboard } from '../../../webhook/report/dashboard/data.ts';
-import { cniGate, errorOf, main, startCniGate } from '../../support/command.ts';
+import { cniGate, errorOf, startCniGate } from '../../support/command.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { apiNode } from '../core/networks/objects.ts';
@@ -140,38 +139,21 @@ test('as a program: the error only on standard error, exit code 2; --wait says o
   assert.deepEqual(others, []);
 });
 
-suite('status: colours and width', () => {
-  /** What `status` prints into a pipe, or on a terminal with this number of columns. */
-  async function printed(t: TestContext, columns?: number, ...args: string[]): Promise<string> {
-    const command = [process.execPath, main, 'status', '--kubeconfig', await fakeCluster(t), ...args];
-    const [program = '', ...rest] =
-      columns === undefined
-        ? command
-        : ['script', '-qec', `stty cols ${columns}; exec ${command.join(' ')}`, '/dev/null'];
-    const env = { PATH: process.env.PATH, HOME: folder, TERM: 'xterm', SHELL: '/bin/sh' };
-    const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'], env });
-    return (await text(child.stdout)).replaceAll('\r\n', '\n');
-  }
-
-  test('a terminal: its width, and a first line with a colour', async (t) => {
-    const shown = await printed(t, 60);
-    const plain = stripVTControlCharacters(shown);
-    assert.notEqual(shown, plain);
-    const [, ...lines] = plain.split('\n');
-    // a word is never broken, so that addresses and commands can be copied
-    assert.deepEqual(
-      lines.filter((line) => line.length > 60 && !/^ *\S+$/.test(line)),
-      [],
-    );
-  });
-
-  test('a pipe: 100 columns and no colour', async (t) => {
-    const shown = await printed(t);
-    assert.equal(stripVTControlCharacters(shown), shown);
-    const [, ...lines] = shown.split('\n');
-    const widest = Math.max(...lines.map((line) => line.length));
-    assert.ok(widest > 80 && widest <= 100, shown);
-  });
+test('status: colours only where they are wanted, and lines of 100 columns', async (t) => {
+  const kubeconfig = await fakeCluster(t);
+  const [inPipe, coloured] = await Promise.all(
+    [{}, { FORCE_COLOR: '1' }].map((env) => {
+      const child = startCniGate(['status', '--kubeconfig', kubeconfig], { ...process.env, ...env });
+      assert.ok(child.stdout);
+      return text(child.stdout);
+    }),
+  );
+  const [headline, ...lines] = inPipe?.split('\n') ?? [];
+  const [first = ''] = coloured?.split('\n') ?? [];
+  assert.notEqual(first, headline);
+  assert.equal(stripVTControlCharacters(first), headline);
+  const widest = Math.max(...lines.map((line) => line.length));
+  assert.ok(widest > 80 && widest <= 100, inPipe);
 });
 
 test('dashboard: the printed address has the token for the data, on loopback; an outage makes the data old', async (t) => {

@@ -155,7 +155,6 @@ export const factsOf = ({
   daemonSets: found([daemonSet('net', 'agent')]),
   readiness: found(clusterWith({ n1: {}, n2: {} })),
   pods: found([podOf('web-0', 'passed')]),
-  events: found(new Map()),
   probe: undefined,
   ...more,
 });
@@ -173,7 +172,6 @@ export const having = (result: Result, more: More = {}, scope: Scope = 'status')
 
 /** A pod on node n1 of namespace shop. */
 export const podOf = (name: string, proof: PodFacts['proof'], more: Partial<PodFacts> = {}): PodFacts => ({
-  uid: `${name}-uid`,
   namespace: 'shop',
   name,
   node: 'n1',
@@ -188,10 +186,6 @@ export const provedPod = (
   evidence: Partial<PodEvidence>,
   more: Partial<PodFacts> = {},
 ): PodFacts => podOf(name, proof, { evidence: evidenceOf(name, evidence), ...more });
-
-/** The leader's last event about the pod of this name. */
-export const eventOf = (name: string, note: string, at = now, stopped = false): Facts['events'] =>
-  found(new Map([[`${name}-uid`, { note, at, stopped }]]));
 
 /** The text of a status annotation. */
 export const annotationOf = (names: string[], checks: string[], more: object = {}): string =>

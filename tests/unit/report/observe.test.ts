@@ -6,12 +6,9 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { parse, parseAllDocuments } from 'yaml';
 import { version as clientVersion } from '../../../webhook/lib/version.ts';
 import { rowsOf } from '../../../webhook/report/judge/catalogue.ts';
-import { podEvents } from '../../../webhook/report/observe/events.ts';
 import { servingSecret, versionIn } from '../../../webhook/report/observe/installation.ts';
 import { observe } from '../../../webhook/report/observe/observe.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
-import { now } from '../core/networks/objects.ts';
-import { podOf, provedPod } from './objects.ts';
 
 /* How a cluster is read, also one that refuses requests or fails. */
 
@@ -45,6 +42,23 @@ test('without any right except that to the version, every other check names the 
   assert.ok(others.length > 15);
 });
 
+test('an API server that does not find lists: nothing that depends on them passes', async (t) => {
+  const { client } = await startFakeApi(t, ({ path }, response) =>
+    path === '/version'
+      ? json(response, 200, version)
+      : json(response, 404, status(404, 'NotFound', 'not found')),
+  );
+  const facts = await observe(client, options);
+  for (const list of [
+    facts.namespaces,
+    facts.daemonSets,
+    facts.pods,
+    facts.readiness,
+    facts.installation.slices,
+  ])
+    assert.match(list.unknown ?? '', /may not be read: the API server does not find the list/);
+});
+
 test('an installation is read in the namespace that its webhooks call', async (t) => {
   const metadata = { uid: 'u', name: 'cni-gate', resourceVersion: '1' };
   const webhooks = [
@@ -52,8 +66,11 @@ test('an installation is read in the namespace that its webhooks call', async (t
   ];
   const containers = [{ name: 'cni-gate', image: 'cni-gate:0.0.9', args: ['--tls-secret=own'] }];
   const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
+  const labels = { 'cni-gate.io/profile': 'cilium' };
+  const net = { metadata: { ...metadata, name: 'net', labels } };
   const { url, client } = await start(t, {
     '/version': version,
+    '/api/v1/namespaces': { metadata, items: [net] },
     '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cni-gate': { metadata, webhooks },
     '/apis/apps/v1/namespaces/net/deployments/cni-gate': {
       metadata,
@@ -62,18 +79,25 @@ test('an installation is read in the namespace that its webhooks call', async (t
     '/api/v1/namespaces/net/secrets/own': { metadata, data: { 'tls.crt': 'eA==' } },
     '/api/v1/namespaces/net/configmaps/cni-gate': { metadata, data: { 'config.yaml': config } },
   });
-  const { configuration, installation, cluster } = await observe(client, options);
+  const { configuration, installation, cluster, ...facts } = await observe(client, options);
   assert.equal(configuration.source, 'config.yaml of ConfigMap net/cni-gate');
   assert.deepEqual([installation.namespace, installation.secret.found?.data], ['net', { 'tls.crt': 'eA==' }]);
+  assert.deepEqual(facts.namespaces.found, [{ name: 'net', profile: 'cilium', labels }]);
+  // pods of the namespace of cni-gate are exempt
+  assert.deepEqual(facts.probe, []);
   const { context: _, ...identity } = cluster;
   assert.deepEqual(identity, { server: url, clientVersion, serverVersion: '0.0.9' });
 });
 
-test('DaemonSets are read by their names', async (t) => {
+test('DaemonSets are read by their names, however large they are', async (t) => {
   const { client } = await startFakeApi(t, ({ path, query }, response) => {
     if (path === '/version') return json(response, 200, version);
     const isIt = path.includes('/kube-flannel/') && query.fieldSelector === 'metadata.name=kube-flannel-ds';
-    const metadata = { namespace: 'kube-flannel', name: 'kube-flannel-ds', uid: 'u', resourceVersion: '1' };
+    const annotations = { note: 'x'.repeat(1_500_000) };
+    const metadata = {
+      ...{ namespace: 'kube-flannel', name: 'kube-flannel-ds', uid: 'u', resourceVersion: '1' },
+      annotations,
+    };
     const items = isIt ? [{ metadata, spec: { template: { spec: {} } } }] : [];
     return json(response, 200, { metadata: { resourceVersion: '1' }, items });
   });
@@ -100,7 +124,9 @@ test('nodes that may not be read are not known, and without a server no pod is c
     const items = path === '/api/v1/namespaces' && !isNamed ? [shop] : [];
     return json(response, 200, { metadata: { resourceVersion: '1' }, items });
   });
-  const rows = rowsOf(await observe(client, options), 'status');
+  const facts = await observe(client, options);
+  assert.equal(facts.configuration.missing, 'config.yaml of ConfigMap cni-gate/cni-gate');
+  const rows = rowsOf(facts, 'status');
   assert.equal(rows.find(({ check }) => check === 'nodes')?.result, 'not-known');
   assert.equal(asked.filter(({ method }) => method === 'POST').length, 1);
   await assert.rejects(observe(client, { ...options, namespace: 'nowhere' }), {
@@ -130,45 +156,6 @@ test("times are compared with the API server's clock, not with that of the reade
   });
   const facts = await observe(client, options);
   assert.ok(Math.abs(facts.now - there.getTime()) < 30_000);
-});
-
-test('the last event of the leader about a pod that is held, failed or lost; none is requested for other pods', async (t) => {
-  const event = (minute: number, note: string, more: object = {}) => ({
-    action: 'Leave',
-    eventTime: `2026-11-21T11:${minute}:00.000000Z`,
-    regarding: { uid: 'web-uid' },
-    note,
-    ...more,
-  });
-  const items = [
-    event(10, 'its node is not ready'),
-    event(11, 'it has stopped\u001b[2J', { action: 'Stop' }),
-    event(9, 'older'),
-    event(12, 'of another pod', { regarding: { uid: 'other-uid' } }),
-    event(13, ''),
-  ];
-  const { client, asked } = await startFakeApi(t, (_, response) => json(response, 200, { items }));
-  const held = { refused: 'n1', why: '', since: undefined, nominated: '' };
-  const unready = { run: 1, at: now - 60_000, shownBy: '1', patience: 10_000 };
-  for (const pod of [
-    podOf('web', 'waiting', { held }),
-    podOf('web', 'failed'),
-    provedPod('web', 'passed', { unready }),
-  ]) {
-    const { found } = await podEvents(client, [pod], now);
-    const { note, stopped } = found?.get('web-uid') ?? { note: '' };
-    assert.ok(note.startsWith('it has stopped') && !note.includes('\u001b'), note);
-    assert.deepEqual([stopped, found?.get('other-uid')?.stopped], [true, false]);
-  }
-  assert.deepEqual(
-    asked.map(({ path, query }) => [path, query.fieldSelector]),
-    Array.from({ length: 3 }, () => [
-      '/apis/events.k8s.io/v1/namespaces/shop/events',
-      'reportingController=cni-gate.io/leader',
-    ]),
-  );
-  await podEvents(client, [podOf('web', 'passed'), podOf('x', 'waiting')], now);
-  assert.equal(asked.length, 3);
 });
 
 const manifests = fileURLToPath(new URL('../../../manifests/', import.meta.url));

@@ -108,32 +108,32 @@ suite('the state of the check of a pod', () => {
       'the container was removed',
       { annotation: proved, spec: { initContainers: null } },
       'without-proof',
-      'container-missing',
+      'not-passed',
     ],
     [
       'another before ours',
       { annotation: proved, spec: { initContainers: [{ name: 'migrate' }, { name: ours }] } },
       'without-proof',
-      'not-first',
+      'not-passed',
     ],
     [
       'it runs, and the proof failed',
       { annotation: proved, status: { initContainerStatuses: [{ name: ours, state: ended(95) }] } },
       'without-proof',
-      'not-completed',
+      'not-passed',
     ],
     ['its witness runs again, and was reached', again({ state: running, started: true }), 'passed'],
     [
       'its witness runs again, and is not reached',
       again({ state: running, started: false }),
       'without-proof',
-      'not-completed',
+      'not-passed',
     ],
     [
       'its witness runs again, and ends',
       again({ state: { waiting: {} }, lastState: ended(69) }),
       'without-proof',
-      'not-completed',
+      'not-passed',
     ],
     [
       'its sandbox is recreated: runs in the previous one do not count',
@@ -192,7 +192,7 @@ suite('after a power cut, by the status from the kubelet of Kubernetes 1.36', ()
 });
 
 test('only names, node, and a profile of its own are kept of a healthy pod', () => {
-  const facts = { uid: 'x-uid', namespace: 'shop', name: 'x', node: 'n1', proof: 'passed' };
+  const facts = { namespace: 'shop', name: 'x', node: 'n1', proof: 'passed' };
   assert.deepEqual(pick({ annotation: proved }), facts);
   const annotation = annotationOf(['cilium'], ['address'], { profile: 'cilium', chosenBy: 'pod' });
   assert.equal(pick({ annotation, label: 'cilium' }).profile, 'cilium');

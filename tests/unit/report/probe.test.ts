@@ -89,16 +89,17 @@ suite('the probe', () => {
       assert.match(rows[0]?.what ?? '', what);
     });
 
-  test('an answer without a proof passes if no profile applies to the pod', async (t) => {
-    const own = { name: 'cilium', when: { container: 'x' }, daemonSets: [], proof: { checks: [] } };
-    const by = policyOf({ profiles: [own] });
-    const { rows } = await probe(t, optedIn('a'), (_, response) => json(response, 201, came([], none)), {
-      by,
-    });
+  test('an answer without a proof passes if no profile applies to the pod, by the labels of its namespace', async (t) => {
+    const when = { namespaceLabels: { mesh: 'on' } };
+    const by = policyOf({ profiles: [{ name: 'cilium', when, proof: { checks: [{ address: {} }] } }] });
+    const namespaces = ['on', 'off'].map((mesh) => ({ name: mesh, profile: 'cilium', labels: { mesh } }));
+    const answer = (_: string, response: ServerResponse) => json(response, 201, came([], none));
+    const { rows } = await probe(t, namespaces, answer, { by });
     assert.deepEqual(
-      [rows[0]?.result, rows[0]?.what],
-      ['passed', 'cni-gate answers; no profile applies to the pod of the probe'],
+      rows.map(({ result }) => result),
+      ['failed', 'passed'],
     );
+    assert.equal(rows[1]?.what, 'cni-gate answers; no profile applies to the pod of the probe');
   });
 
   const mark = JSON.stringify({ version: '1', left: 'name-taken' });

@@ -14,7 +14,17 @@ import { schemaFaults } from '../../support/schemas.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { apiNode, now } from '../core/networks/objects.ts';
 import { compareGolden } from './golden.ts';
-import { factsOf, forbidden, found, kubernetes, nothingInstalled, podOf } from './objects.ts';
+import {
+  configured,
+  factsOf,
+  forbidden,
+  found,
+  kubernetes,
+  nothingInstalled,
+  podOf,
+  profiles,
+  provedPod,
+} from './objects.ts';
 import { troubled } from './troubled.ts';
 
 const paint = (style: string, text: string): string => `<${style}>${text}</>`;
@@ -105,7 +115,7 @@ suite('the result', () => {
     });
 
   test('the first line has a colour, and only a command that paints has colours', () => {
-    const first = (more: Parameters<typeof factsOf>[0]): string => reportText(status(more), false, { paint });
+    const first = (more: Parameters<typeof factsOf>[0]): string => reportText(status(more), false, paint);
     assert.match(first({}), /^<green>All .*\n.*\n.*\n\n<green>✓<\/> kubernetes-version /);
     assert.match(first({ version: kubernetes(34) }), /^<yellow>No check/);
     assert.match(first({ installation: { slices: found([]) } }), /^<red>1 of/);
@@ -174,6 +184,18 @@ test('without --all, a status has only rows that did not pass, counts, and the p
   };
   const probe = [{ namespace: 'shop', required: [], needsServer: false, answer }];
   assert.deepEqual(ids(factsOf({ probe })), ['namespaces', 'probe', 'nodes']);
+});
+
+test('the picture: a ready network that no pod shows to work is marked, also in groups of nodes', () => {
+  const configuration = configured({ profiles, gate: { evidence: 'proof' } });
+  const pods = found([provedPod('web', 'passed', { at: now - 1000, startedAt: now - 2000 })]);
+  const cells = (count: number) => {
+    const nodes = Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at + 1}`, {}]));
+    const { grid } = dashboardOf(factsOf({ configuration, pods, readiness: found(clusterWith(nodes)) }));
+    return grid.bands.flatMap((band) => band.cells.map((cell) => `${cell.count} ${cell.isUnsure}`));
+  };
+  assert.deepEqual(cells(2), ['1 false', '1 true']);
+  assert.deepEqual(cells(201), ['200 true', '1 false']);
 });
 
 test('ages look like those of kubectl', () => {

@@ -2,7 +2,7 @@ import type { Facts } from '../../../webhook/report/observe/observe.ts';
 import type { PodFacts } from '../../../webhook/report/observe/pods.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { now } from '../core/networks/objects.ts';
-import { deployment, eventOf, factsOf, forbidden, found, podOf, provedPod } from './objects.ts';
+import { deployment, factsOf, forbidden, found, podOf, provedPod } from './objects.ts';
 
 const minuteAgo = now - 60_000;
 
@@ -43,16 +43,12 @@ export const troubled = (more: Parameters<typeof factsOf>[0] = {}): Facts =>
       held('web-1', 'n2', 'n1'),
       podOf('web-0', 'passed', { warns: true }),
       podOf('old', 'without-proof', { withoutProof: 'not-reviewed' }),
-      podOf('odd', 'without-proof', { node: 'n3', withoutProof: 'not-first' }),
+      podOf('odd', 'without-proof', { node: 'n3', withoutProof: 'not-passed' }),
       failedPod('bad-0'),
       failedPod('bad-1'),
       provedPod('late-0', 'waiting', { verdict: 'waiting', at: minuteAgo, hasSandbox: false }),
       provedPod('one', 'passed', { addresses: ['fd00::17', 'shop/storage/10.9.0.7'], wayNotShown: true }),
       provedPod('two', 'passed', { addresses: ['fd00::17', 'shop/storage/10.9.0.7'] }),
     ]),
-    events: eventOf(
-      'bad-0',
-      'the proof of the network of pod bad-0 failed on node n1, and the pod is not recreated: its node is not ready for it',
-    ),
     ...more,
   });

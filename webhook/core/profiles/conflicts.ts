@@ -28,9 +28,7 @@ function redirectConflicts(profiles: Profile[]): string[] {
   );
   if (first !== undefined && second !== undefined)
     texts.push(`at most one profile may require a user id, not "${first.profile}" and "${second.profile}"`);
-  const excluding = redirects.find(
-    ({ notAsUser }) => typeof notAsUser === 'number' && notAsUser === first?.asUser,
-  );
+  const excluding = redirects.find(({ notAsUser }) => notAsUser === first?.asUser);
   if (first !== undefined && excluding !== undefined)
     texts.push(
       `profile "${excluding.profile}" excludes user ${first.asUser}, which profile "${first.profile}" requires`,

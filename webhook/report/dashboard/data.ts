@@ -17,6 +17,8 @@ export interface GridCell {
   /** How many nodes the cell represents. */
   count: number;
   state: string;
+  /** Whether the network is ready, but no pod shows a proof. */
+  isUnsure: boolean;
   /** Why the network is in this state; for a group, each reason with its number of nodes. */
   why: string;
 }
@@ -57,9 +59,11 @@ function gridOf(all: readonly Row[], facts: Facts) {
     ([network, same]) => {
       const byNode = new Map(same.map((row) => [row.node, row]));
       const cellOf = (name: string): GridCell[] => {
-        const { state, what: why = '', since } = byNode.get(name) ?? {};
+        const row = byNode.get(name);
+        if (!row?.state) return [];
+        const { state, what: why, since } = row;
         const age = why && since ? ` (for ${ageText(facts.now - Date.parse(since))})` : '';
-        return state ? [{ name, count: 1, state, why: why + age }] : [];
+        return [{ name, count: 1, state, isUnsure: isUnsure(row), why: why + age }];
       };
       return { network, cells: grouped ? groupsOf(same, pool) : nodes.flatMap(cellOf) };
     },
@@ -67,9 +71,12 @@ function gridOf(all: readonly Row[], facts: Facts) {
   return { nodes: nodes.length, grouped, bands };
 }
 
+/** `checkNodes` gives a ready node a text only if no pod shows a proof. */
+const isUnsure = ({ state, what }: Row): boolean => state === 'ready' && what !== '';
+
 /** Groups the nodes of a network by state and pool. The worst state comes first, then the largest group. */
 function groupsOf(rows: readonly Row[], pool: (row: Row) => string): GridCell[] {
-  const groups = Map.groupBy(rows, (row) => `${row.state} ${pool(row)}`);
+  const groups = Map.groupBy(rows, (row) => `${row.state} ${isUnsure(row)} ${pool(row)}`);
   const cells = Array.from(groups.values(), (same): GridCell => {
     const [first] = same as [Row];
     const reasons = [...Map.groupBy(same, ({ what }) => what)]
@@ -80,7 +87,8 @@ function groupsOf(rows: readonly Row[], pool: (row: Row) => string): GridCell[] 
       3,
     );
     const why = [...(reasons.length > 0 ? [few(reasons, 3, '; ')] : []), `Nodes: ${names}`].join('. ');
-    return { name: pool(first), count: same.length, state: first.state ?? '', why };
+    const state = first.state ?? '';
+    return { name: pool(first), count: same.length, state, isUnsure: isUnsure(first), why };
   });
   const rank = ({ state }: GridCell): number => urgency.indexOf(state);
   return cells.toSorted((left, right) => rank(left) - rank(right) || right.count - left.count);

@@ -46,7 +46,7 @@ const groups = {
     probe: ['', checkProbe],
   },
   pods: {
-    nodes: ['no network is in use', checkNodes],
+    nodes: ['there is no network to show', checkNodes],
     'held-pods': ['no pod is held', pods.checkHeld],
     'failed-proofs': ['no proof failed, and no network is lost', pods.checkProofs],
     'waiting-pods': ['no pod waits on its node for long', pods.checkWaiting],

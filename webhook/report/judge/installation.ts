@@ -22,14 +22,16 @@ export function checkVersion(facts: Facts): Finding[] {
   return [warning(`${text}: refused pods are not steered, which needs ${leastVersion}`, hint)];
 }
 
-/** Whether the installation has only the policies over pods, and no server. */
+/**
+ * Whether the installation has only the policies over pods, and no server.
+ *
+ * @throws Settled if that depends on a Deployment that may not be read
+ */
 export function isProofOnly({ installation }: Facts): boolean {
-  const { mutating, validating, deployment, service, policies } = installation;
+  const { mutating, validating, deployment, policies } = installation;
   const ofPods = [policies.mutating.policy, policies.mutating.binding, policies.pods.binding];
-  return (
-    [mutating, validating, deployment, service].every(isAbsent) &&
-    ofPods.some(({ found }) => found !== undefined)
-  );
+  const hasPolicies = ofPods.some(({ found }) => found !== undefined);
+  return hasPolicies && [mutating, validating].every(isAbsent) && known(deployment) === undefined;
 }
 
 /**
@@ -51,23 +53,30 @@ export function checkPresence(facts: Facts): Finding[] {
   return [failed('CNI_GATE_NOT_INSTALLED', what + more, hint)];
 }
 
-export function checkConfiguration({ configuration }: Facts): Finding[] {
-  const { source, policy, invalid, unknown } = configuration;
+export function checkConfiguration(facts: Facts): Finding[] {
+  const { source, policy, invalid, missing, unknown } = facts.configuration;
   if (unknown !== undefined) return [notKnown(unknown)];
   const hint = 'Correct the ConfigMap: replicas that run keep the last valid one';
   // one line, because the text may become the headline
   const why = invalid?.message.split(/\s*\n\s*/).join('; ');
   if (invalid) return [failed(invalid.code, `replicas that start do not accept it: ${why}`, hint)];
+  if (missing !== undefined && facts.installation.deployment.found) {
+    const what = `there is no ${missing}: replicas that run keep the last one, and new ones may not start`;
+    return [warning(what, applyAgain)];
+  }
   const { proof, gate, steer, repair } = policy;
-  const modes = `proof ${proof.mode}, gate ${gate.mode}, steer ${steer.mode}, repair ${repair.mode}`;
-  return [passed(`${modes}, by ${source}`)];
+  const ofServer = `, gate ${gate.mode}, steer ${steer.mode}, repair ${repair.mode}`;
+  return [passed(`proof ${proof.mode}${isProofOnly(facts) ? '' : ofServer}, by ${source}`)];
 }
 
 /** Whether the Service that our webhooks call has a ready endpoint for each replica. */
 export function checkService({ installation }: Facts): Finding[] {
   const { namespace, mutating, deployment } = installation;
-  const refuses = mutating.found?.[0]?.failurePolicy === 'Fail';
-  const lost = refuses ? 'are refused' : 'are refused if they need the server, or start without a proof';
+  const { failurePolicy } = mutating.found?.[0] ?? {};
+  const lost =
+    failurePolicy === 'Ignore'
+      ? 'are refused if they need the server, or start without a proof'
+      : 'are refused';
   const fault = (what: string, hint = applyAgain): Finding[] => {
     const text = `Service ${namespace}/${installedService}: ${what}, so new pods of namespaces that opted in ${lost}`;
     return [failed('CNI_GATE_NO_ENDPOINTS', text, hint)];
@@ -87,10 +96,10 @@ export function checkService({ installation }: Facts): Finding[] {
     .filter(({ conditions }) => conditions?.ready !== false).length;
   const hint = `Look at "kubectl -n ${namespace} get pods,endpointslices"`;
   if (ready === 0) return fault(`none of its ${all} endpoints is ready with port ${name}`, hint);
-  // without a Deployment, something else runs the endpoints
-  const { spec = { replicas: all }, status = { readyReplicas: ready } } = deployment.found ?? {};
-  const [wanted = 1, up = 0] = [spec.replicas, status.readyReplicas];
-  const text = `${up} of ${wanted} replicas are ready`;
+  // without a Deployment that can be read, something else may run the endpoints
+  const { spec, status } = deployment.found ?? {};
+  const [wanted, up] = spec ? [spec.replicas ?? 1, status?.readyReplicas ?? 0] : [all, ready];
+  const text = `${up} of ${wanted} ${spec ? 'replicas' : 'endpoints'} are ready`;
   return [up >= wanted ? passed(text) : warning(text, hint)];
 }
 
@@ -98,28 +107,30 @@ export function checkService({ installation }: Facts): Finding[] {
  * Whether the API server accepts, for each webhook, the certificate in the replicas' Secret. With managed certificates,
  * the Secret has the authority: each replica signs its own certificate.
  */
-export function checkCertificate({ installation, now }: Facts): Finding[] {
+export function checkCertificate({ installation, now }: Facts): Finding[] | undefined {
   const { namespace, mutating, validating, deployment, secret } = installation;
+  const webhooks = [mutating, validating].flatMap((some) => known(some) ?? []);
+  // the check `webhooks` reports that they are missing
+  if (webhooks.length === 0) return undefined;
   const found = known(deployment);
   const at = found && servingSecret(found);
   if (at === undefined) return [notKnown('no Deployment names the Secret of the certificate')];
   const name = nameOf({ namespace, name: at.name });
   const decoded = (base64 = ''): string => Buffer.from(base64, 'base64').toString();
   const chain = decoded(getOwn(known(secret)?.data, at.key));
-  // a volume may mount a key under a different file name, so the file's name may not be a key of the Secret
-  if (chain === '') return [notKnown(`there is no Secret ${name} with key ${at.key}`)];
-  const faults = [mutating, validating].flatMap(({ found: webhooks = [] }) =>
-    webhooks.flatMap(({ name: webhook, clientConfig: { service, caBundle } }) => {
-      if (!service) return [];
-      const host = at.isAuthority ? undefined : `${service.name}.${service.namespace}.svc`;
-      const why = verifyChain(chain, decoded(caBundle), host, new Date(now));
-      return why === undefined ? [] : `for ${webhook}: ${why}`;
-    }),
-  );
-  if (faults.length === 0) return [];
-  const what = `Secret ${name}: the API server does not accept its certificate ${few(faults, 1)}`;
   const hint = 'Read the log of cni-gate, or check what writes your certificate and caBundle';
-  return [failed('CNI_GATE_CA_BUNDLE', what, hint)];
+  const fault = (what: string): Finding[] => [failed('CNI_GATE_CA_BUNDLE', `Secret ${name}: ${what}`, hint)];
+  if (chain === '' && (at.isAuthority || isAbsent(secret)))
+    return fault(`it does not exist, or has no key ${at.key}, which the Deployment needs`);
+  // a volume may mount a key under a different file name, so the file's name may not be a key of the Secret
+  if (chain === '') return [notKnown(`there is no key ${at.key} in Secret ${name}`)];
+  const faults = webhooks.flatMap(({ name: webhook, clientConfig: { service, caBundle } }) => {
+    if (!service) return [];
+    const host = at.isAuthority ? undefined : `${service.name}.${service.namespace}.svc`;
+    const why = verifyChain(chain, decoded(caBundle), host, new Date(now));
+    return why === undefined ? [] : `for ${webhook}: ${why}`;
+  });
+  return faults.length === 0 ? [] : fault(`the API server does not accept its certificate ${few(faults, 1)}`);
 }
 
 /** How long, in milliseconds, an expired Lease still counts as held, because a busy holder renews late. */

@@ -7,7 +7,7 @@ import { nameOf } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
 import type { Facts } from '../observe/observe.ts';
 import { profilesInUse } from './namespaces.ts';
-import { compare, countsText, type Finding, failed, known, passed } from './row.ts';
+import { compare, countsText, type Finding, failed, known, knownPolicy, passed } from './row.ts';
 
 /** Said of a ready node if no existing pod proves its network: the replicas may remember a deleted pod's proof. */
 const notShown =
@@ -23,7 +23,7 @@ export const urgency = 'broken failing absent rebooted starting unproved ready e
 export function checkNodes(facts: Facts): Finding[] {
   known(facts.namespaces);
   const readiness = known(facts.readiness) as Readiness;
-  const { policy } = facts.configuration;
+  const policy = knownPolicy(facts.configuration);
   const evidence = new Evidence((name) => policy.profiles.has(name));
   const pods = (known(facts.pods) ?? []).flatMap(({ evidence: pod }) => pod ?? []);
   evidence.apply(
@@ -42,7 +42,8 @@ export function checkNodes(facts: Facts): Finding[] {
   const counted = existing.map(({ name: object }) => {
     const counts = noneYet();
     for (const row of rows) if (row.object === object) counts[row.state as State] += 1;
-    return passed(countsText(counts), { object, counts });
+    const hint = facts.namespace === undefined ? '' : 'pods of other namespaces were not read';
+    return passed(countsText(counts) || 'no nodes', { object, hint, counts });
   });
   // the rows of one node stay in the order of the profiles
   const sorted = rows.toSorted(

@@ -4,7 +4,7 @@ import { nameOf, validatorContainer } from '../../lib/names.ts';
 import type { Facts } from '../observe/observe.ts';
 import { type PodFacts, withoutProofText } from '../observe/pods.ts';
 import { textOf } from './nodes.ts';
-import { compare, type Finding, failed, known, notKnown, warning } from './row.ts';
+import { compare, type Finding, failed, known, warning } from './row.ts';
 
 /** The rows of all pods that have some, in the order of their names. @throws Settled if pods may not be read */
 const ofEach = (facts: Facts, rowsOf: (pod: PodFacts) => Finding[]): Finding[] =>
@@ -12,17 +12,18 @@ const ofEach = (facts: Facts, rowsOf: (pod: PodFacts) => Finding[]): Finding[] =
 
 const about = (pod: PodFacts) => ({ object: nameOf(pod), node: pod.node ?? null });
 
-/** Pods that the gate refused, and what the leader says about their nomination. */
+/** The command that shows the leader's events about a pod, which say why it is not nominated or not recreated. */
+const describing = ({ namespace, name }: PodFacts): string => `kubectl -n ${namespace} describe pod ${name}`;
+
+/** Pods that the gate refused. */
 export const checkHeld = (facts: Facts): Finding[] =>
   ofEach(facts, (pod) => {
     if (pod.held === undefined) return [];
     const { refused: node, since, why, nominated } = pod.held;
-    const event = facts.events.found?.get(pod.uid);
-    // an event from before the pod was held does not explain this hold
-    const note = event && event.at >= (since ?? 0) ? event.note : '';
-    const off = facts.configuration.policy.steer.mode === 'off' ? 'steering is off' : note;
-    const hint = nominated ? `node ${nominated} is nominated` : off;
+    const isOff = facts.configuration.policy.steer.mode === 'off';
+    const advice = isOff ? 'steering is off' : describing(pod);
     const state = nominated ? 'nominated' : 'held';
+    const hint = nominated ? `node ${nominated} is nominated` : advice;
     return [failed(null, why, hint, { ...about(pod), node, state, since: textOf(since) })];
   });
 
@@ -35,25 +36,17 @@ const verdictText: Partial<Record<Verdict, string>> = {
   lost: 'its readiness probe fails',
 };
 
-/**
- * Pods whose network is lost, or whose proof did not pass, even if `proof.mode: warn` let the pod start. Before them,
- * whether repair has stopped, which the leader reports in the events of these pods.
- */
-export function checkProofs(facts: Facts): Finding[] {
-  const eventOf = ({ uid }: PodFacts) => facts.events.found?.get(uid);
-  const rows = ofEach(facts, (pod) => {
-    const { namespace, name, proof, evidence, seen } = pod;
+/** Pods whose network is lost, or whose proof did not pass, even if `proof.mode: warn` let the pod start. */
+export const checkProofs = (facts: Facts): Finding[] =>
+  ofEach(facts, (pod) => {
+    const { proof, evidence, seen } = pod;
     const lost = evidence && isLost(evidence, facts.now) ? evidence : undefined;
     if (proof !== 'failed' && lost === undefined) return [];
     const state = lost ? 'lost' : (evidence?.verdict ?? 'failed');
     const since = textOf(lost ? lost.unready?.at : (evidence?.sandboxSince ?? evidence?.at));
-    const hint = eventOf(pod)?.note ?? `kubectl -n ${namespace} logs ${name} -c ${validatorContainer}`;
-    return [failed(null, seen ?? verdictText[state] ?? '', hint, { ...about(pod), state, since })];
+    const what = seen ?? verdictText[state] ?? '';
+    return [failed(null, what, describing(pod), { ...about(pod), state, since })];
   });
-  if (rows.length > 0 && facts.events.unknown) return [notKnown(facts.events.unknown), ...rows];
-  const stopped = failed(null, 'repair has stopped for now: most recreated pods failed again');
-  return facts.pods.found?.some((pod) => eventOf(pod)?.stopped) ? [stopped, ...rows] : rows;
-}
 
 /** How long, in milliseconds, a pod may wait on its node (for a large image) before it is reported. */
 const reportedAfter = 60_000;
@@ -66,9 +59,8 @@ export const checkWaiting = (facts: Facts): Finding[] =>
     const since = at ?? createdAt;
     const isLong = verdict === 'waiting' && !leaving && !ended && facts.now - since >= reportedAfter;
     if (!isLong || pod.proof !== 'waiting') return [];
-    const hint = `kubectl -n ${pod.namespace} describe pod ${pod.name}`;
     const more = { ...about(pod), state: 'waiting', since: textOf(since) };
-    return [failed(null, `it waits for ${waitingFor}`, hint, more)];
+    return [failed(null, `it waits for ${waitingFor}`, describing(pod), more)];
   });
 
 /** Pods that run without a proof; and pods in warn mode, because pods keep the mode with which they were created. */

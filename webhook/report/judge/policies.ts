@@ -89,7 +89,7 @@ export function checkMutatingPolicy(facts: Facts): Finding[] | undefined {
   const changes = differences({ ...expected }, { ...rules });
   const made = `its ${changes.join(', ')} are not those that this release makes from ${configuration.source}`;
   if (changes.length > 0) return [fault(ofPods, made, generate)];
-  if (relies) return [];
+  if (relies || !installation.mutating.found?.length) return [];
   const what = 'the webhook is called for every pod too, so an outage of cni-gate refuses all of them';
   return [warning(what, 'Apply the overlay strict-policies or permissive-policies, or delete the policies')];
 }

@@ -17,6 +17,8 @@ export interface FoundPolicy {
   invalid?: CniGateError;
   /** Why the installation's own configuration may not be read. */
   unknown?: string;
+  /** The name of the installation's own configuration, which does not exist. */
+  missing?: string;
 }
 
 /** The configuration in the file at `path`; undefined without a path. @throws CniGateError */
@@ -37,7 +39,8 @@ export async function readConfiguration(client: ApiClient, namespace: string): P
   const text = getOwn(found?.data, key);
   const builtIn = { policy: readPolicy(undefined), source: 'the built-in profiles' };
   if (unknown) return { ...builtIn, unknown: `${unknown} (or give it as a file: --config)` };
-  if (text === undefined) return { ...builtIn, source: `${builtIn.source} (there is no ${source})` };
+  if (text === undefined)
+    return { ...builtIn, source: `${builtIn.source} (there is no ${source})`, missing: source };
   try {
     return { policy: parsePolicy(text, source), source };
   } catch (error) {

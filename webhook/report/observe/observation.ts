@@ -2,6 +2,7 @@ import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { listAll } from '../../cluster/informer/list-all.ts';
 import type { ApiObject, Source } from '../../cluster/informer/object.ts';
+import { trustedObjectBytes } from '../../lib/limits.ts';
 
 /** What a request found, or why the result is not known. If both fields are absent, the object does not exist. */
 export interface Observation<T> {
@@ -35,12 +36,20 @@ export async function observed<T>(asked: Promise<T>, what: string): Promise<Obse
 export const readOne = <T>(client: ApiClient, path: string, what: string): Promise<Observation<T>> =>
   observed(client.request<T>('GET', path), what);
 
-/** Lists the objects of all sources; `what` and the errors are as for {@link observed}. */
-export const readLists = <O extends ApiObject, T>(
+/**
+ * Lists the objects of all sources; `what` and the errors are as for {@link observed}. "Not found" is unknown, because a
+ * list that is served is at least empty.
+ */
+export async function readLists<O extends ApiObject, T>(
   client: ApiClient,
   sources: Iterable<Source<O, T>>,
   what: string,
-): Promise<Observation<T[]>> => observed(listInTurn(client, sources), what);
+): Promise<Observation<T[]>> {
+  const seen = await observed(listInTurn(client, sources), what);
+  return isAbsent(seen)
+    ? { unknown: `${what} may not be read: the API server does not find the list` }
+    : seen;
+}
 
 /** Four lists are read at a time: more would only queue at the API server. */
 async function listInTurn<O extends ApiObject, T>(
@@ -51,7 +60,11 @@ async function listInTurn<O extends ApiObject, T>(
   // all four workers take their sources from this one iterator
   const rest = [...sources].entries();
   const worker = async (): Promise<void> => {
-    for (const [at, source] of rest) results[at] = [...(await listAll(client, source)).store.list()];
+    for (const [at, { retention: _, ...source }] of rest) {
+      // unlike a server, a report reads and keeps every object that can be stored, so that none goes unseen
+      const { store } = await listAll(client, { ...source, maxObject: trustedObjectBytes });
+      results[at] = [...store.list()];
+    }
   };
   await Promise.all([worker(), worker(), worker(), worker()]);
   return results.flat();

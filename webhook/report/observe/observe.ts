@@ -8,7 +8,6 @@ import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { version as clientVersion } from '../../lib/version.ts';
 import { type FoundPolicy, readConfiguration } from './configuration.ts';
-import { podEvents } from './events.ts';
 import { readInstallation, versionIn } from './installation.ts';
 import { type Observation, readLists, readOne } from './observation.ts';
 import { type OptIn, podSources } from './pods.ts';
@@ -31,12 +30,13 @@ export type Facts = Awaited<ReturnType<typeof observe>>;
 
 /** Reads a cluster. @throws CniGateError where the cluster does not answer, or the namespace does not exist */
 export async function observe(client: ApiClient, options: ObserveOptions) {
-  const { ownNamespace, given, namespace } = options;
+  const { given, namespace } = options;
   // read first, so that an unreachable API server yields one error instead of many
   const version = await readOne<ApiVersion>(client, '/version', 'the version');
-  const installation = await readInstallation(client, ownNamespace);
+  const installation = await readInstallation(client, options.ownNamespace);
+  const ownNamespace = installation.namespace;
   const [configuration, namespaces] = await Promise.all([
-    given ?? readConfiguration(client, installation.namespace),
+    given ?? readConfiguration(client, ownNamespace),
     readLists(client, [optInSource(namespace)], 'namespaces'),
   ]);
   if (namespace !== undefined && namespaces.found?.length === 0)
@@ -74,7 +74,6 @@ export async function observe(client: ApiClient, options: ObserveOptions) {
     daemonSets,
     readiness: (unknown ? { unknown } : { found: readiness }) as Observation<Readiness>,
     pods,
-    events: await podEvents(client, pods.found ?? [], now),
     probe: options.probe ? await makeProbe(client, optIns, policy, ownNamespace, asksServer) : undefined,
   };
 }
@@ -87,5 +86,9 @@ const optInSource = (namespace: string | undefined) => ({
     namespace === undefined
       ? { labelSelector: profileLabel }
       : { fieldSelector: `metadata.name=${namespace}` },
-  pick: ({ metadata: { name, labels } }: ApiObject): OptIn => ({ name, profile: optedInTo(labels ?? {}) }),
+  pick: ({ metadata: { name, labels } }: ApiObject): OptIn => ({
+    name,
+    profile: optedInTo(labels ?? {}),
+    labels: labels ?? {},
+  }),
 });

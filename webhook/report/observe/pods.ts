@@ -37,9 +37,7 @@ export const withoutProofText = {
   'not-reviewed': `has no readable annotation ${statusAnnotation}: it is older than the label of its namespace, or cni-gate did not answer`,
   'left-to-server': `needed cni-gate's server, which did not answer: ${statusAnnotation} has the reason`,
   'admitted-with-warning': `would have been refused, and proof.mode is warn: ${statusAnnotation} has the code`,
-  'container-missing': `checks are required, and there is no init container ${validatorContainer}`,
-  'not-first': `an init container runs before ${validatorContainer}`,
-  'not-completed': `it runs, and ${validatorContainer} has not ended with success`,
+  'not-passed': `it runs, and ${validatorContainer} is missing, not the first, or has not ended with success`,
 };
 
 /** A namespace, which may have opted in. */
@@ -47,11 +45,12 @@ export interface OptIn {
   name: string;
   /** The value of the namespace's profile label; undefined if the namespace did not opt in. */
   profile: string | undefined;
+  /** All labels, on which the conditions of profiles may depend. */
+  labels?: Record<string, string>;
 }
 
 /** What is kept of a pod in a namespace that opted in. */
 export interface PodFacts {
-  uid: string;
   namespace: string;
   name: string;
   /** Absent while the pod waits for a node. */
@@ -113,7 +112,7 @@ export function pickPod(
   toEvidence: (pod: ApiPod) => PodEvidence = evidencePick(),
 ): PodFacts {
   const { metadata, spec, status = {} } = pod;
-  const { uid, namespace = '', name, labels, deletionTimestamp } = metadata;
+  const { namespace = '', name, labels, deletionTimestamp } = metadata;
   const ours = spec.initContainers?.find(isOurContainer);
   const warns = ours !== undefined && variableOf(ours, env.mode) === 'warn' && !deletionTimestamp;
   const waits = waitsBy(pod);
@@ -133,7 +132,6 @@ export function pickPod(
   const hasEvidence = exempt === undefined && label !== undefined && !!spec.nodeName;
   const seen = proof === 'failed' && seenIn(resultOf(status, contextOf(pod)).ended?.message);
   return {
-    uid,
     namespace,
     name,
     ...(warns && { warns }),
@@ -181,12 +179,11 @@ function whyWithoutProof(pod: Pod, status: PodStatus): WithoutProof | undefined 
   const { checks, reason, left } = readStatus(pod) ?? {};
   if (!Array.isArray(checks)) return left === undefined ? 'not-reviewed' : 'left-to-server';
   if (checks.length === 0) return isErrorCode(reason) ? 'admitted-with-warning' : undefined;
-  const at = (pod.spec.initContainers ?? []).findIndex(({ name }) => name === validatorContainer);
-  if (at < 0) return 'container-missing';
-  if (at > 0) return 'not-first';
+  const isFirst = pod.spec.initContainers?.[0]?.name === validatorContainer;
   const { state, started } = validatorStatus(status) ?? {};
-  const isReached = contextOf(pod).sidecar && state?.running && started;
-  return state?.terminated?.exitCode === 0 || isReached ? undefined : 'not-completed';
+  // only a witness runs beside the pod's own containers
+  const isReached = state?.running && started;
+  return isFirst && (state?.terminated?.exitCode === 0 || isReached) ? undefined : 'not-passed';
 }
 
 /** The state of the proof of a pod that is neither exempt nor without a proof. */

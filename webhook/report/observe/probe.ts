@@ -4,7 +4,7 @@ import { podsPath } from '../../cluster/view/sources.ts';
 import type { Pod } from '../../core/facts/pod.ts';
 import { combinedOf, type Policy } from '../../core/profiles/policy.ts';
 import { planFor } from '../../core/proof/plan.ts';
-import { applying } from '../../core/proof/selection.ts';
+import { applying, isExemptNamespace } from '../../core/proof/selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { podInfoVolume } from '../../lib/names.ts';
 import type { OptIn } from './pods.ts';
@@ -40,15 +40,13 @@ export async function makeProbe(
   asksServer = false,
   timeout = 30_000,
 ): Promise<ProbeAnswer[]> {
-  // the namespaces that `namespaceSelector` in the manifests excludes
-  const excluded = new Set(['kube-system', ownNamespace]);
-  const candidates = namespaces.flatMap(({ name, profile }) => {
-    if (profile === undefined || excluded.has(name)) return [];
+  const candidates = namespaces.flatMap(({ name, profile, labels = {} }) => {
+    if (profile === undefined || isExemptNamespace(name, ownNamespace)) return [];
     const combined = combinedOf(policy, profile);
     // admission rejects every pod with this label, which the check `namespaces` reports
     if (combined instanceof CniGateError) return [];
     const pod = podFor(name, policy.proof.image);
-    const plan = planFor({ pod, namespace: { labels: {} } }, applying(combined, pod, {}), policy.proof);
+    const plan = planFor({ pod, namespace: { labels } }, applying(combined, pod, labels), policy.proof);
     return [{ name, pod, required: plan.checkNames }];
   });
   const query = { dryRun: 'All', timeout: `${Math.ceil(timeout / 1000)}s` };

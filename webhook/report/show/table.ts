@@ -1,14 +1,6 @@
 import { clean } from '../../lib/clean.ts';
 import { wrap } from '../../lib/wrap.ts';
 
-/** How text is laid out and coloured. */
-export interface TextOptions {
-  /** The maximum length of a line (default 100). */
-  width?: number;
-  /** Colours a text; absent where the output has no colours. */
-  paint?: Paint;
-}
-
 /** Applies one of these styles of `styleText` (node:util) to a text. */
 export type Paint = (style: 'bold' | 'dim' | 'red' | 'yellow' | 'green', text: string) => string;
 

@@ -3,7 +3,7 @@ import { wrap } from '../../lib/wrap.ts';
 import { checkPage, type Row } from '../judge/catalogue.ts';
 import { few, type Result } from '../judge/row.ts';
 import type { Report } from './report.ts';
-import { ageText, layTable, type Paint, plain, type TextOptions } from './table.ts';
+import { ageText, layTable, type Paint, plain } from './table.ts';
 
 /** Without `all`, at most this many rows of a check are shown, which fit on a screen or two. */
 const mostRows = 50;
@@ -19,17 +19,16 @@ const results = Object.keys(marks) as Result[];
 
 const indent = '    ';
 
+/** The maximum length of a line. */
+const width = 100;
+
 /**
- * A report for people, by default 100 columns wide. A row about the whole cluster is a line, with what to do below;
+ * A report for people. A row about the whole cluster is a line, with what to do below;
  * rows about objects are a table.
  *
  * @param all whether to show every row; otherwise rows with equal reasons are merged into one
  */
-export function reportText(
-  report: Report,
-  all = false,
-  { width = 100, paint = plain }: TextOptions = {},
-): string {
+export function reportText(report: Report, all = false, paint: Paint = plain): string {
   const { time, cluster, configuration, headline, result, rows } = report;
   const { context, server, clientVersion, serverVersion } = cluster;
   const isYellow = rows.some((row) => row.result === 'warning');

@@ -98,6 +98,7 @@ export function workloadOf(
   const { namespace, name } = nameIn(object, defaultNamespace);
   const isPod = kind === 'Pod' && apiVersion === 'v1';
   const pod = isPod ? object : podOf(object, path, `${kind} ${namespace}/${name}`);
+  const text = JSON.stringify(createReview(pod, namespace));
   return {
     ...position,
     apiVersion,
@@ -106,25 +107,8 @@ export function workloadOf(
     name,
     ...(part !== undefined && { part }),
     podPath: path,
-    body: keptAsText(createReview(pod, namespace)),
+    body: () => JSON.parse(text),
     prelude: isPod ? [] : missingMetadata(object, path),
-  };
-}
-
-/** Makes a workload from an AdmissionReview about a pod, which is decoded only when the workload is judged. */
-export function recordedWorkload(review: Fields, position: Position): Workload {
-  const { object, namespace, name } = fieldsOf(review.request);
-  const pod = nameIn(fieldsOf(object), '');
-  return {
-    ...position,
-    apiVersion: 'v1',
-    kind: 'Pod',
-    namespace: String(namespace || pod.namespace),
-    name: String(name || pod.name),
-    podPath: ['request', 'object'],
-    body: keptAsText(review),
-    prelude: [],
-    recorded: true,
   };
 }
 
@@ -184,11 +168,6 @@ const createReview = (pod: Fields, namespace: string): Fields => ({
     object: pod,
   },
 });
-
-function keptAsText(value: unknown): () => unknown {
-  const text = JSON.stringify(value);
-  return () => JSON.parse(text);
-}
 
 /** Adds metadata to a template without metadata, because the patch is made for a pod, which always has metadata. */
 function missingMetadata(object: Fields, podPath: Path): Operation[] {

@@ -87,16 +87,15 @@ function bandOf({ network, cells }, size) {
  *
  * @param {GridCell} cell @param {string} network @param {string} size
  */
-function cellOf({ name, count, state, why }, network, size) {
+function cellOf({ name, count, state, isUnsure, why }, network, size) {
   const named = count > 1 ? `${name}: ${count} nodes` : name;
   const told = `${named} · ${network} · ${state}`;
   const text = why === '' ? told : `${told}: ${why}`;
   const [tone, mark] = looks[state] ?? ['none', ''];
-  // ready, but without a passed proof, so not green
-  const isUnsure = state === 'ready' && size !== 'group' && why !== '';
   const attributes = {
     class: 'cell',
-    'data-key': `${network} ${name} ${size === 'group' ? state : ''}`,
+    'data-key': `${network} ${name} ${size === 'group' ? state + isUnsure : ''}`,
+    // not green without a proof
     'data-tone': isUnsure ? 'none' : tone,
   };
   const label = size === 'small' ? mark : size === 'group' ? `${count} ${name}` : name;
