@@ -9,7 +9,7 @@ import { pod, workload } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
 import type { RunningPod } from './installed/pod.ts';
 import { makeNamespace } from './installed/working.ts';
-import { decide, type Fate, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
+import { decide, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
 
 /* Repair with the rights and the policy of the manifests. The test plays the kubelet for users' pods. */
 
@@ -145,34 +145,6 @@ test('pods whose proof failed are recreated, and no others', async () => {
     assert.match((await eventsOn('Pod', 'bare-1'))[0]?.note ?? '', /no controller/);
   });
   assert.deepEqual(deleted('bare'), []);
-});
-
-test('after a boot, the failed pod of a StatefulSet with the lowest ordinal is replaced first, whichever fails first', async () => {
-  kubelet.fate = () => 'passed';
-  await apply(ourWorkload('StatefulSet', 'ordered', 3));
-  const first = await placed('ordered', 3);
-  // the simulated kubelet may see a pod late, and would overwrite the fate that the test sets
-  await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
-  const becomes = (ordinal: number, fate: Fate): Promise<unknown> => {
-    const one = first.find(({ metadata }) => metadata.name === `ordered-${ordinal}`);
-    assert.ok(one);
-    return decide(cluster, one, fate);
-  };
-  for (const ordinal of [0, 1, 2]) await becomes(ordinal, 'starting');
-  await becomes(1, 95);
-  await eventually(async () => {
-    const text = await (await (await leader()).ops('/metrics')).text();
-    assert.match(text, /cni_gate_repair_skipped\{reason="owner-turn"\} 1/);
-  });
-  assert.deepEqual(deleted('ordered'), []);
-  for (const ordinal of [0, 2]) await becomes(ordinal, 95);
-  // if repair deleted ordinal 1 first, it would wait a minute for the replacement, which cannot start before ordinal 0
-  await placed('ordered', 3, uidsOf(first), 40);
-  await eventually(async () => {
-    const names = [...kubelet.seen.values()].map(({ metadata }) => metadata.name);
-    const order = names.filter((name) => name.startsWith('ordered-'));
-    assert.deepEqual(order.slice(3), ['ordered-0', 'ordered-1', 'ordered-2']);
-  });
 });
 
 suite('a failed proof does not fail a Job', () => {
@@ -317,20 +289,4 @@ test('if the leader is killed while it repairs 50 pods, the next one continues, 
     const passed = [...kubelet.seen.values()].filter(({ metadata }) => metadata.name.startsWith('many-'));
     assert.equal(passed.length, 100, 'each was replaced once');
   });
-});
-
-test('repair.mode audit only reports failed pods; recreate deletes them, even if a later proof was not possible', async () => {
-  await configure(`mode: audit, ${noBudgets}`, 'audit');
-  failFirst('audited', 2);
-  await apply(ourWorkload('Deployment', 'audited', 2));
-  const first = await placed('audited', 2);
-  await eventually(async () => {
-    const [event] = await eventsOn('Deployment', 'audited');
-    assert.equal(event?.reason, 'WouldRecreate');
-  });
-  assert.deepEqual([deleted('audited'), uidsOf(await podsOf('audited'))], [[], uidsOf(first)]);
-  // a later run of a proof in the same sandbox gets no result (exit code 69), as on a busy node
-  await Promise.all(first.map((one) => decide(cluster, one, 69)));
-  await configure(`mode: recreate, ${noBudgets}`, 'recreate');
-  await placed('audited', 2, uidsOf(first));
 });
