@@ -22,6 +22,7 @@ const through = { url: proxy.url, authority: cluster.server.authority };
 const { credentials } = cluster.admin;
 const { kubeconfig } = accessWith(through, join(cluster.folder, 'gate.kubeconfig'), credentials);
 const scene = await sceneIn(cluster, { host: '10.254.3.2', kubeconfig });
+const scenes = [scene];
 const { agentOn, apply, says, setReady, until } = stepsIn(cluster);
 
 await addNode(cluster, 'n1');
@@ -43,6 +44,25 @@ async function comeBack(): Promise<void> {
 }
 
 suite('readiness after an outage', () => {
+  // first, because controllers may pause their watches for half a minute after the API server was down
+  test('a node that was added during an outage gets pods once it is known, and no pod is refused before', async () => {
+    const { lines } = scene.server;
+    proxy.swallow();
+    await addNode(cluster, 'n2');
+    await setReady(await agentOn('n2'), true);
+    // after 20 s cni-gate has detected that some of its watches are dead; it restarts each separately
+    await sleep(20_000);
+    proxy.recover();
+    const from = lines.length;
+    await eventually(async () => {
+      await says('allowed', 'n2', promised);
+      const known = lines.slice(from).some(({ node, reason }) => node === 'n2' && reason === 'ready');
+      assert.ok(known, 'n2 is not known to be ready');
+    }, promised);
+    const refused = lines.slice(from).filter(({ node, outcome }) => node === 'n2' && outcome === 'refused');
+    assert.deepEqual(refused, []);
+  });
+
   test('API server down for half a minute: a change after its return is known in time', async () => {
     await components['kube-apiserver'].stop();
     // after about 8 s, the pauses between an informer's attempts have reached their maximum, which is also 8 s
@@ -54,19 +74,10 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
-  test('a network that drops all bytes while the node reboots: the reboot is seen when bytes pass again', async () => {
+  test('a network that drops all bytes, and 410 after it: a reboot meanwhile is seen', async () => {
     proxy.swallow();
     await reboot();
     await sleep(5000);
-    proxy.recover();
-    await says('refused', 'n1', promised);
-    await comeBack();
-    await says('allowed', 'n1', promised);
-  });
-
-  test('410 after a compaction: everything is listed again, and a reboot meanwhile still counts', async () => {
-    proxy.swallow();
-    await reboot();
     await components['kube-apiserver'].stop();
     await compact(cluster);
     await components['kube-apiserver'].start();
@@ -90,33 +101,23 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
-  test('a node that was added during the outage gets pods once it is known, and no pod is refused before', async () => {
-    const { lines } = scene.server;
-    // after two restarts of the API server, kwok may pause its watches for half a minute, and n2 would wait for them
-    await components.kwok.stop();
-    await components.kwok.start();
-    proxy.swallow();
-    await addNode(cluster, 'n2');
-    await setReady(await agentOn('n2'), true);
-    // after 20 s cni-gate has detected that some of its watches are dead; it restarts each separately
-    await sleep(20_000);
-    proxy.recover();
-    const from = lines.length;
-    await eventually(async () => {
-      await says('allowed', 'n2', promised);
-      const known = lines.slice(from).some(({ node, reason }) => node === 'n2' && reason === 'ready');
-      assert.ok(known, 'n2 is not known to be ready');
-    }, promised);
-    const refused = lines.slice(from).filter(({ node, outcome }) => node === 'n2' && outcome === 'refused');
-    assert.deepEqual(refused, []);
+  test('a replica that starts while the node is not ready: it is right, and sees the next reboot', async () => {
+    await setReady(agent, false, container());
+    await scene.server.end('SIGKILL');
+    scenes.push(await sceneIn(cluster, { host: '10.254.3.3', kubeconfig }));
+    await says('refused', 'n1', promised);
+    await setReady(agent, true, container());
+    await says('allowed', 'n1', promised);
+    await reboot();
+    await says('refused', 'n1', promised);
   });
 
   test('no pod was refused for lack of knowledge', () => {
-    const refused = scene.server.lines.filter(
-      ({ webhook, outcome }) => webhook === 'gate' && outcome === 'refused',
-    );
-    assert.ok(refused.length > 0);
+    const refused = scenes
+      .flatMap(({ server }) => server.lines)
+      .filter(({ webhook, outcome }) => webhook === 'gate' && outcome === 'refused');
     const reasons = new Set(refused.map(({ reason }) => reason));
-    assert.deepEqual([...reasons].sort(), ['rebooted', 'starting']);
+    assert.ok(reasons.has('rebooted') && reasons.has('starting'));
+    assert.ok(reasons.isSubsetOf(new Set(['broken', 'rebooted', 'starting'])), [...reasons].join());
   });
 });
