@@ -4,10 +4,12 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { connect } from 'node:tls';
 import { fingerprintsIn, newAuthority, readSecret, type State, secretData } from '../../certs/rotation.ts';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
+import { startCniGate } from '../support/command.ts';
 import { blocks, pages } from '../support/pages.ts';
 import { beginLoad } from './certificates/load.ts';
 import { eventually } from './harness/eventually.ts';
@@ -156,11 +158,23 @@ test('at the start, a Secret of another owner stays unchanged; once it is delete
       assert.match(await answer.text(), /no serving certificate yet: the Secret does not carry our label/);
     });
   assert.deepEqual((await cluster.api.get<Secret>(secretPath)).data, data);
+  assert.equal(await codeOfWaiting(), 0, 'SIGTERM ends a replica that still waits');
   await cluster.api.delete(secretPath);
   replicas = await starting;
   await allServe(await whole());
   await eventually(admitted);
 });
+
+/** The exit code of a replica that gets SIGTERM while it waits for a certificate. */
+async function codeOfWaiting(): Promise<number | null> {
+  const access = ['--kubeconfig', cluster.admin.kubeconfig, '--own-namespace', 'cni-gate'];
+  const child = startCniGate(['serve', ...access, '--tls-secret', 'cni-gate-tls', '--ops-port', '0']);
+  assert.ok(child.stdout);
+  for await (const line of createInterface(child.stdout)) if (/TLS_SECRET_FOREIGN/.test(line)) break;
+  child.kill();
+  const [code] = await once(child, 'exit');
+  return code;
+}
 
 /** Applies the overlay with a short overlap. */
 function install(): Promise<void> {
