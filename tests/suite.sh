@@ -40,7 +40,7 @@ case $name in
     mkdir -p dist/host-arm64 && bash validator/host/build.sh dist/host-arm64 arm64
     CNI_GATE_TEST_HOST=$(tests/arm64/command.sh)
     export CNI_GATE_TEST_HOST
-    exec node --test tests/arm64/*.test.ts tests/netns/program.test.ts
+    exec node --test tests/netns/program.test.ts
     ;;
   attack)
     if [ "$size" = --nightly ]; then

@@ -9,7 +9,7 @@ import { pod, workload } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
 import type { RunningPod } from './installed/pod.ts';
 import { makeNamespace } from './installed/working.ts';
-import { decide, type Fate, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
+import { decide, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
 
 /* Repair with the rights and the policy of the manifests. The test plays the kubelet for users' pods. */
 
@@ -38,8 +38,6 @@ const leader = (): Promise<RunningPod> =>
   });
 
 const guide = readFileSync(new URL('../../docs/guides/repair.md', import.meta.url), 'utf8');
-
-const noBudgets = 'perMinute: 1000, perNodePerMinute: 1000, perOwnerPerMinute: 1000';
 
 const ourWorkload = (
   kind: 'Deployment' | 'StatefulSet',
@@ -104,7 +102,7 @@ const failFirst = (name: string, count: number, others: Kubelet['fate'] = () => 
 };
 
 /** Sets sections of the configuration, and waits until the leader has loaded them. */
-async function configure(repair: string, state: string, gate = ''): Promise<void> {
+async function configure(repair: string, gate = ''): Promise<void> {
   const sections = `gate: {${gate}}\nrepair: {${repair}}\n`;
   const config = `apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n${sections}`;
   await api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate', { data: { 'config.yaml': config } });
@@ -115,7 +113,7 @@ async function configure(repair: string, state: string, gate = ''): Promise<void
     for (const [index, { lines }] of running.entries())
       assert.ok(lines.slice(before[index]).some(({ msg }) => msg === 'reloaded'));
     const text = await (await (await leader()).ops('/metrics')).text();
-    assert.match(text, new RegExp(`cni_gate_repair_state\\{state="${state}"\\} 1`));
+    assert.match(text, /cni_gate_repair_state\{state="recreate"\} 1/);
   });
 }
 
@@ -145,34 +143,6 @@ test('pods whose proof failed are recreated, and no others', async () => {
     assert.match((await eventsOn('Pod', 'bare-1'))[0]?.note ?? '', /no controller/);
   });
   assert.deepEqual(deleted('bare'), []);
-});
-
-test('after a boot, the failed pod of a StatefulSet with the lowest ordinal is replaced first, whichever fails first', async () => {
-  kubelet.fate = () => 'passed';
-  await apply(ourWorkload('StatefulSet', 'ordered', 3));
-  const first = await placed('ordered', 3);
-  // the simulated kubelet may see a pod late, and would overwrite the fate that the test sets
-  await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
-  const becomes = (ordinal: number, fate: Fate): Promise<unknown> => {
-    const one = first.find(({ metadata }) => metadata.name === `ordered-${ordinal}`);
-    assert.ok(one);
-    return decide(cluster, one, fate);
-  };
-  for (const ordinal of [0, 1, 2]) await becomes(ordinal, 'starting');
-  await becomes(1, 95);
-  await eventually(async () => {
-    const text = await (await (await leader()).ops('/metrics')).text();
-    assert.match(text, /cni_gate_repair_skipped\{reason="owner-turn"\} 1/);
-  });
-  assert.deepEqual(deleted('ordered'), []);
-  for (const ordinal of [0, 2]) await becomes(ordinal, 95);
-  // if repair deleted ordinal 1 first, it would wait a minute for the replacement, which cannot start before ordinal 0
-  await placed('ordered', 3, uidsOf(first), 40);
-  await eventually(async () => {
-    const names = [...kubelet.seen.values()].map(({ metadata }) => metadata.name);
-    const order = names.filter((name) => name.startsWith('ordered-'));
-    assert.deepEqual(order.slice(3), ['ordered-0', 'ordered-1', 'ordered-2']);
-  });
 });
 
 suite('a failed proof does not fail a Job', () => {
@@ -248,7 +218,7 @@ suite('a failed proof does not fail a Job', () => {
 });
 
 test('if a new node never gets its plugin, a Deployment of 20 pods runs on another node, which is ready', async (t) => {
-  await configure('mode: recreate', 'recreate', 'evidence: proof');
+  await configure('mode: recreate', 'evidence: proof');
   // with `evidence: proof`, repair moves pods only to a node where a proof has passed
   kubelet.fate = () => 'passed';
   const nodeSelector = { 'kubernetes.io/hostname': 'n2' };
@@ -288,7 +258,7 @@ test('if a new node never gets its plugin, a Deployment of 20 pods runs on anoth
 
 test('if the leader is killed while it repairs 50 pods, the next one continues, and no pod is deleted twice', async (t) => {
   // raises the budgets: with the defaults, 30 of the 50 pods could be deleted at once, and then one a second
-  await configure(`mode: recreate, ${noBudgets}`, 'recreate');
+  await configure('mode: recreate, perMinute: 1000, perNodePerMinute: 1000, perOwnerPerMinute: 1000');
   kubelet.fate = () => undefined;
   await apply(ourWorkload('Deployment', 'many', 50));
   const first = await placed('many', 50);
@@ -317,20 +287,4 @@ test('if the leader is killed while it repairs 50 pods, the next one continues, 
     const passed = [...kubelet.seen.values()].filter(({ metadata }) => metadata.name.startsWith('many-'));
     assert.equal(passed.length, 100, 'each was replaced once');
   });
-});
-
-test('repair.mode audit only reports failed pods; recreate deletes them, even if a later proof was not possible', async () => {
-  await configure(`mode: audit, ${noBudgets}`, 'audit');
-  failFirst('audited', 2);
-  await apply(ourWorkload('Deployment', 'audited', 2));
-  const first = await placed('audited', 2);
-  await eventually(async () => {
-    const [event] = await eventsOn('Deployment', 'audited');
-    assert.equal(event?.reason, 'WouldRecreate');
-  });
-  assert.deepEqual([deleted('audited'), uidsOf(await podsOf('audited'))], [[], uidsOf(first)]);
-  // a later run of a proof in the same sandbox gets no result (exit code 69), as on a busy node
-  await Promise.all(first.map((one) => decide(cluster, one, 69)));
-  await configure(`mode: recreate, ${noBudgets}`, 'recreate');
-  await placed('audited', 2, uidsOf(first));
 });

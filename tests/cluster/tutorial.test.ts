@@ -87,14 +87,7 @@ async function followed(): Promise<{ code: number | null; outputs: string[]; all
   return { code: child.exitCode, outputs: output.split(`${mark}\n`).slice(1), all: output + errors };
 }
 
-suite('the tutorial, from top to bottom', async () => {
-  test('has at most twelve commands, and shows an output for each block', () => {
-    const commands = [open, ...steps.flatMap((step) => step.commands.split('\n'))];
-    const counted = commands.filter((command) => !/^\w+=\$\(/.test(command));
-    assert.ok(counted.length <= 12, counted.join('\n'));
-    for (const { commands: text, shown } of steps) assert.notDeepEqual(shown, [], text);
-  });
-
+suite('the tutorial, from top to bottom', () => {
   test('each block prints the lines that the page shows, in that order', async () => {
     const { code, outputs, all } = await followed();
     assert.equal(code, 0, all);

@@ -1,5 +1,5 @@
 import { allContainers, type Pod, type Quantities, type Resources } from '../../webhook/core/facts/pod.ts';
-import { nanos } from './kubernetes/quantity.ts';
+import { quantity } from '../../webhook/lib/quantity.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 
@@ -24,12 +24,12 @@ export function qosClass(pod: Pod): QosClass {
 }
 
 /** The sum of each counted resource; sums of zero are left out. */
-function sum(maps: (Quantities | null | undefined)[]): Map<string, bigint> {
-  const totals = new Map<string, bigint>();
+function sum(maps: (Quantities | null | undefined)[]): Map<string, number> {
+  const totals = new Map<string, number>();
   for (const map of maps) {
     for (const [name, value] of Object.entries(map ?? {})) {
-      const amount = nanos(value) ?? 0n;
-      if (counted.includes(name) && amount > 0n) totals.set(name, (totals.get(name) ?? 0n) + amount);
+      const amount = quantity(value ?? 0);
+      if (counted.includes(name) && amount > 0) totals.set(name, (totals.get(name) ?? 0) + amount);
     }
   }
   return totals;

@@ -4,7 +4,6 @@ import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { EvidenceMode } from '../../../webhook/core/profiles/types.ts';
 import { profileLabel } from '../../../webhook/lib/names.ts';
-import type { Access } from '../harness/access.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
 import { namespace, pod, workload } from '../harness/objects.ts';
@@ -102,12 +101,6 @@ export async function sceneIn(
 
 export const manifest = (name: string): string =>
   fileURLToPath(new URL(`../../../manifests/base/${name}.yaml`, import.meta.url));
-
-export async function accountOfManifests(cluster: Cluster): Promise<Access> {
-  await cluster.kubectl(['create', 'namespace', own.namespace]);
-  for (const name of ['service-account', 'rights']) await cluster.kubectl(['apply', '-f', manifest(name)]);
-  return await cluster.serviceAccount(own.namespace, own.name);
-}
 
 async function logged({ lines }: GateServer, message: string, from = 0): Promise<void> {
   await eventually(async () => {

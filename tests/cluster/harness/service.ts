@@ -27,21 +27,18 @@ export function serviceAt(namespace: string, name: string, addresses: Address[])
 }
 
 /** The Endpoints of a Service, for API servers that do not read EndpointSlices. The first address gives the port. */
-export function endpoints(namespace: string, name: string, addresses: Address[]): object {
+function endpoints(namespace: string, name: string, addresses: Address[]): object {
   const [first] = addresses;
   return {
     apiVersion: 'v1',
     kind: 'Endpoints',
     // tells the controller not to copy these Endpoints into a second EndpointSlice
     metadata: { namespace, name, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-    subsets:
-      first === undefined
-        ? []
-        : [
-            {
-              addresses: addresses.map(({ host }) => ({ ip: host })),
-              ports: [{ name: 'https', port: first.port }],
-            },
-          ],
+    subsets: [
+      {
+        addresses: addresses.map(({ host }) => ({ ip: host })),
+        ports: [{ name: 'https', port: first?.port }],
+      },
+    ],
   };
 }

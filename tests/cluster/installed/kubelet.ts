@@ -83,7 +83,8 @@ export class Kubelet {
     await eventually(async () => {
       const { status: answer } = await running.ops('/readyz');
       if (answer !== 200) throw new Error(`/readyz of ${pod.metadata.name} answers ${answer}`);
-    });
+      // a kubelet never stops asking
+    }, 180);
     const conditions = ['PodReadyToStartContainers', 'Initialized', 'ContainersReady', 'Ready'].map(
       (type) => ({ type, status: 'True', lastTransitionTime: new Date().toISOString() }),
     );

@@ -28,7 +28,7 @@ const workers = availableParallelism() + 1;
  */
 const long = [
   'namespaces',
-  'certificates-rotation',
+  'certificates',
   'gate-outages',
   'repair',
   'policies',
@@ -38,7 +38,6 @@ const long = [
   'lifecycle',
   'check',
   'manifests-node-death',
-  'certificates-faults',
   'migration',
   'gate-proofs',
   'readme',
