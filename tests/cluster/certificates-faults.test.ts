@@ -18,7 +18,7 @@ import { startCluster } from './harness/start.ts';
 /** Pods per second. */
 const rate = 50;
 const repairs = 'cni_gate_certificate_repairs_total';
-const cluster = await startCluster({ own: true });
+const cluster = await startCluster();
 const installation = await Installation.make(cluster);
 /** Starts a replica that does not drain: when it ends here, no client calls it. */
 const replica = (host: string, access = installation.access): Replica =>
