@@ -3,7 +3,7 @@ import { builtInProfiles } from '../../webhook/config/builtin.ts';
 import { parsePolicy } from '../../webhook/config/load.ts';
 import { conditionsOf } from '../../webhook/core/policies/conditions.ts';
 import { leftReasons } from '../../webhook/core/policies/left.ts';
-import type { Condition, Profile } from '../../webhook/core/profiles/types.ts';
+import type { Profile } from '../../webhook/core/profiles/types.ts';
 import { checkNameOf } from '../../webhook/core/profiles/types.ts';
 import { wrap } from '../../webhook/lib/wrap.ts';
 
@@ -12,8 +12,7 @@ export function profileList(guides: string): string {
   return builtInProfiles()
     .map((profile) => {
       const checks = profile.proof.checks.map((check) => `\`${checkNameOf(check)}\``);
-      const evidence = profile.evidence === undefined ? '' : `; evidence \`${profile.evidence}\``;
-      return `- [\`${profile.name}\`](${guides}${profile.name}.md): ${titleOf(profile)}, ${appliesTo(profile)}; checks ${[...new Set(checks)].join(', ')}${evidence}`;
+      return `- [\`${profile.name}\`](${guides}${profile.name}.md): ${titleOf(profile)}; checks ${[...new Set(checks)].join(', ')}`;
     })
     .join('\n');
 }
@@ -22,16 +21,6 @@ export function profileList(guides: string): string {
 function titleOf({ name }: Profile): string {
   const guide = readFileSync(new URL(`../../docs/guides/${name}.md`, import.meta.url), 'utf8');
   return guide.slice(2, guide.indexOf('\n'));
-}
-
-/** The first requirement of the profile's condition, or of its first condition if it has several. */
-function appliesTo({ when }: Profile): string {
-  const [{ container, namespaceLabels, labels, annotations } = {} as Condition] = [when].flat();
-  const key = (keys: object): string => `\`${Object.keys(keys)[0]}\``;
-  if (container) return `pods with the container \`${container}\``;
-  if (namespaceLabels) return `pods of namespaces with the label ${key(namespaceLabels)}`;
-  if (labels) return `pods with the label ${key(labels)}`;
-  return annotations ? `pods with the annotation ${key(annotations)}` : 'all pods';
 }
 
 /** Matches the match conditions in a manifest. */

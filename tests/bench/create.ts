@@ -32,7 +32,7 @@ const way = 'bench';
 const ways = ['nothing', 'go', 'webhook', 'policy', 'alone'] as const;
 type Way = (typeof ways)[number];
 
-const cluster = await Cluster.start({ own: true });
+const cluster = await Cluster.start();
 const { replicas } = await install(cluster, 'strict');
 await separate();
 for (const name of ways) await makeNamespace(name);

@@ -22,7 +22,7 @@ import { run } from '../support/run.ts';
 const { CALICO_PROGRAMS: programs = '', CALICO_SOURCE: source = '' } = process.env;
 assert.ok(programs && source, 'NOT RUN: run this file by `npm run suite calico`');
 const tool = await cnitool();
-const cluster = await startCluster({ own: true, flags: { 'kube-apiserver': ['--bind-address=0.0.0.0'] } });
+const cluster = await startCluster({ flags: { 'kube-apiserver': ['--bind-address=0.0.0.0'] } });
 const crds = globSync(join(source, 'libcalico-go/config/crd/crd.*.yaml')).flatMap((file) => ['-f', file]);
 await cluster.kubectl(['apply', '--server-side', ...crds]);
 await cluster.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);

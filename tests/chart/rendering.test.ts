@@ -328,17 +328,6 @@ suite('refused, with a message that says why', () => {
     ['an image with a blank', [...namespace, '--set', 'image.repository=a b'], /image\/repository/],
     ['no certificates', [...namespace, '--set', 'certificates=null'], /missing property 'certificates'/],
     ['no monitoring', [...namespace, '--set', 'monitoring=null'], /missing property 'monitoring'/],
-    // the template already sets these keys, so the object would have a key twice
-    [
-      'another operating system',
-      [...namespace, '--set-string', 'nodeSelector.kubernetes\\.io/os=windows'],
-      /invalid propertyName 'kubernetes\.io\/os'/,
-    ],
-    [
-      'another default container',
-      [...namespace, '--set-string', 'podAnnotations.kubectl\\.kubernetes\\.io/default-container=x'],
-      /invalid propertyName 'kubectl\.kubernetes\.io\/default-container'/,
-    ],
     [
       'policies of another configuration',
       [...namespace, '--set', 'policies=on,configuration.proof.mode=warn'],

@@ -20,8 +20,6 @@ export TMPDIR=/run/cni-gate
 ip link set lo up
 ip address add 10.253.0.1/16 dev lo # the addresses that kwok gives to pods
 ip address add 10.254.0.1/16 dev lo # addresses that tests may choose
-# calls to pods come from this address, not from that of the first pod, which a test may cut off
-ip route replace local 10.253.0.0/16 dev lo src 10.254.0.1 table local
 
 code=0
 "$@" || code=$?

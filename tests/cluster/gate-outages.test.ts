@@ -13,7 +13,7 @@ import { SwallowingProxy } from './harness/swallowing-proxy.ts';
 /** After an outage, the gate has to know again within this many seconds which nodes are ready. */
 const promised = 30;
 
-const cluster = await startCluster({ own: true });
+const cluster = await startCluster();
 const { components } = cluster;
 const proxy = await SwallowingProxy.to(cluster.server.url);
 after(() => proxy.close());

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { dirname } from 'node:path';
 import { Cluster } from './harness/cluster.ts';
 import { addNode } from './harness/nodes.ts';
-import { followConfiguration } from './installed/follow-configuration.ts';
 import { install } from './installed/installation.ts';
 
 /**
@@ -18,10 +17,10 @@ const given = process.argv.slice(2);
 const installed = given[0] === '--installed';
 const [command, ...args] = installed ? given.slice(1) : given;
 const cluster = await Cluster.start({ nodeLifecycle: true });
-let endFollowing = (): void => {};
 if (installed) {
   const { replicas } = await install(cluster, 'strict');
-  endFollowing = followConfiguration(cluster, replicas);
+  // as kubelets do; if the ConfigMap is deleted or the API server is down, the pods keep their files
+  setInterval(() => replicas.map((replica) => replica.refresh().catch(() => {})), 5000).unref();
   console.error(
     'The two replicas of cni-gate are processes that start once: after an uninstall, a rollout or a scaling, start the cluster again.',
   );
@@ -46,7 +45,6 @@ Addresses to listen on for webhooks: 10.254.0.0/16. Logs: ${cluster.folder}/log`
     env: { ...process.env, KUBECONFIG: kubeconfig },
   });
   const [code] = await once(child, 'close');
-  endFollowing();
   await cluster.stop();
   process.exit(code ?? 1);
 }

@@ -109,34 +109,6 @@ test('without neighbours, cni-gate is called once for each pod', async () => {
   assert.equal(await callsFor('alone', pods), pods.length);
 });
 
-test('in a namespace with a LimitRange, cni-gate is called once for a pod', async () => {
-  await makeNamespace(cluster, 'limited', { [profileLabel]: 'cilium' });
-  const limits = [{ type: 'Container', default: { memory: '128Mi' }, defaultRequest: { cpu: '100m' } }];
-  await cluster.api.post('/api/v1/namespaces/limited/limitranges', {
-    metadata: { name: 'defaults' },
-    spec: { limits },
-  });
-  // the admission plugin reads LimitRanges through a watch
-  await eventually(async () => {
-    const { status } = await tryPod<UserPod>(cluster, 'limited', pod('probe'));
-    assert.equal(status.qosClass, 'Burstable');
-  });
-  assert.equal(await callsFor('limited', [pod('plain')]), 1);
-});
-
-test('cni-gate is called again for a pod that a neighbour changes afterwards', async () => {
-  const neighbour = await startNeighbour(cluster, 'z-init', address, firstInit);
-  try {
-    await eventually(async () => {
-      const { spec } = await tryPod<UserPod>(cluster, 'shared', pod('probe'));
-      assert.ok(initNamesOf(spec).includes('neighbour-init'));
-    });
-    assert.equal(await callsFor('shared', [pod('changed')]), 2);
-  } finally {
-    await neighbour.close();
-  }
-});
-
 test('if a neighbour insists on the first place, the policy refuses the pod', async () => {
   const insist = ({ spec }: ReviewedPod): ReturnType<typeof firstInit> => {
     const { initContainers: list } = spec;

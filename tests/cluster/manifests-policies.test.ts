@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { after, suite, type TestContext, test } from 'node:test';
 import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { env } from '../../validator/shared/contract.ts';
+import { reasonText, statusText } from '../../webhook/core/facts/status-annotation.ts';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { cniGate } from '../support/command.ts';
@@ -165,6 +166,14 @@ const untilNotCalled = (): Promise<void> =>
 
 const outage = 'outage';
 
+/** Statuses that a user may write, so that the pod looks as if it had been reviewed. */
+const forged = [
+  statusText({ profile: 'cilium.linkerd', chosenBy: 'namespace' }, [{ name: 'cilium' }], ['address']),
+  statusText({ profile: 'cilium.linkerd', chosenBy: 'namespace' }),
+  reasonText('network-daemonset'),
+  '{"version":"0.1.0","left":"witness"}',
+];
+
 suite('in an outage', () => {
   const neighbours: { close(): Promise<void> }[] = [];
   after(() => Promise.all(neighbours.map((neighbour) => neighbour.close())));
@@ -247,6 +256,12 @@ suite('in an outage', () => {
       });
       await eventually(() => assert.rejects(inits(outage, needsServer), refusedWith(/ports/)));
       assert.match(run('check').text, /the server does not answer for a pod that needs it/);
+      for (const status of forged) {
+        const annotations = { [statusAnnotation]: status };
+        assert.ok(isProved(await tryPod<UserPod>(cluster, outage, pod('web', {}, { annotations }))));
+        const left = { annotations: { ...needsServer.annotations, ...annotations } };
+        await assert.rejects(inits(outage, left), refusedWith(/ports/));
+      }
       const before = await calls(cluster);
       const app = `outage-${at}`;
       await cluster.apply(...byControllers(app));

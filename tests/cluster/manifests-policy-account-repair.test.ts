@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { eventReasons, eventReporter, profileLabel, releasedAnnotation } from '../../webhook/lib/names.ts';
-import { microTime } from '../../webhook/lib/time-text.ts';
+import { profileLabel, releasedAnnotation } from '../../webhook/lib/names.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import { pod, restricted } from './harness/objects.ts';
@@ -260,32 +259,4 @@ suite('a pod may be released', () => {
       await refused(api.patch(`${pods}/${metadata.name}`, release));
     }
   });
-});
-
-test('events of repair are about pods and controllers only', async () => {
-  const events = '/apis/events.k8s.io/v1/namespaces/default/events';
-  const event = (name: string, reason: string, regarding: object, type = 'Normal'): object => ({
-    metadata: { name },
-    eventTime: microTime(new Date()),
-    type,
-    reason,
-    action: 'Recreate',
-    note: 'its proof failed',
-    regarding: { namespace: 'default', name: 'web', ...regarding },
-    reportingController: eventReporter,
-    reportingInstance: 'a',
-  });
-  const { recreated, wouldRecreate, notRecreated, nominated, lost, recovered } = eventReasons;
-  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment' };
-  const core = (kind: string): object => ({ apiVersion: 'v1', kind });
-  await api.post(events, event('pod', recreated, core('Pod')));
-  await api.post(events, event('would', wouldRecreate, deployment));
-  await api.post(events, event('not', notRecreated, { apiVersion: 'batch/v1', kind: 'Job' }, 'Warning'));
-  await api.post(events, event('replication', recreated, core('ReplicationController')));
-  await api.post(events, event('lost', lost, core('Pod'), 'Warning'));
-  await api.post(events, event('recovered', recovered, core('Pod')));
-  await refused(api.post(events, event('workload', lost, deployment, 'Warning')));
-  await refused(api.post(events, event('service', recreated, core('Service'))));
-  await refused(api.post(events, event('type', notRecreated, deployment)));
-  await refused(api.post(events, event('held', nominated, deployment)));
 });

@@ -251,48 +251,15 @@ test("the policy compares every field of a pod's status except nominatedNodeName
   );
 });
 
-interface ManagedFields {
-  manager?: string;
-  operation?: string;
-}
-
-test('field ownership of a pod cannot be changed: the API server ignores managedFields of a status', async () => {
-  const path = '/api/v1/namespaces/shop/pods/owned';
-  const owners = async (): Promise<string[]> => {
-    const { metadata } = await cluster.api.get<{ metadata: { managedFields?: ManagedFields[] } }>(path);
-    return (metadata.managedFields ?? []).map((entry) => JSON.stringify(entry)).sort();
-  };
-  await hold('shop', 'owned');
-  const before = await owners();
-  assert.ok(before.length > 0);
-  const fields = { apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} };
-  const another = { manager: 'kubelet', operation: 'Update', ...fields };
-  for (const [index, managedFields] of [[{}], [], [another]].entries()) {
-    const status = { nominatedNodeName: `n${index}` };
-    await api.patch(`${path}/status?fieldManager=cni-gate`, { metadata: { managedFields }, status });
-    const now = await owners();
-    assert.deepEqual(
-      before.filter((entry) => !now.includes(entry)),
-      [],
-    );
-    // the one new entry is that of the service account itself
-    assert.equal(now.length, before.length + 1);
-  }
-});
-
 test('a pod may not be bound or evicted, and gets no ephemeral container', async () => {
   const path = '/api/v1/namespaces/shop/pods/still';
   await hold('shop', 'still');
+  const metadata = { name: 'still' };
   const target = { apiVersion: 'v1', kind: 'Node', name: 'n1' };
-  await refused(api.post(`${path}/binding`, { metadata: { name: 'still' }, target }));
-  await refused(
-    api.post(`${path}/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'still' } }),
-  );
-  await refused(
-    api.patch(`${path}/ephemeralcontainers`, {
-      spec: { ephemeralContainers: [{ name: 'more', image: 'example/web' }] },
-    }),
-  );
+  await refused(api.post(`${path}/binding`, { metadata, target }));
+  await refused(api.post(`${path}/eviction`, { apiVersion: 'policy/v1', kind: 'Eviction', metadata }));
+  const ephemeralContainers = [{ name: 'more', image: 'example/web' }];
+  await refused(api.patch(`${path}/ephemeralcontainers`, { spec: { ephemeralContainers } }));
 });
 
 interface HeldPod {
@@ -318,45 +285,59 @@ async function hold(
   await cluster.api.patch(`${pods}/${name}/status`, { status: { conditions: [condition] } });
 }
 
-test('events may be only about held pods, and only with our names', async () => {
+test('events may be only about pods and controllers, and only with our names', async () => {
   const events = '/apis/events.k8s.io/v1/namespaces/default/events';
-  const event = (name: string, more: { metadata?: object; [field: string]: unknown } = {}): object => ({
-    eventTime: microTime(new Date()),
-    type: 'Normal',
-    reason: eventReasons.nominated,
-    action: 'Nominate',
-    note: 'node n1 is nominated',
-    regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'held' },
-    reportingController: eventReporter,
-    reportingInstance: 'a',
-    ...more,
-    metadata: { name, ...more.metadata },
+  const { nominated, duplicateAddress, recreated, wouldRecreate, notRecreated, lost, recovered } =
+    eventReasons;
+  const about = (kind: string, apiVersion = 'v1') => ({
+    regarding: { apiVersion, kind, namespace: 'default', name: 'web' },
   });
-  const held = { type: 'Warning', reason: eventReasons.duplicateAddress };
+  const deployment = about('Deployment', 'apps/v1');
+  const warning = { type: 'Warning' };
+  let count = 0;
+  const post = (reason: string, more: { metadata?: object; [field: string]: unknown } = {}) => {
+    count += 1;
+    return api.post(events, {
+      eventTime: microTime(new Date()),
+      type: 'Normal',
+      reason,
+      action: 'Nominate',
+      note: 'node n1 is nominated',
+      ...about('Pod'),
+      reportingController: eventReporter,
+      reportingInstance: 'a',
+      ...more,
+      metadata: { name: `event-${count}`, ...more.metadata },
+    });
+  };
   const series = { count: 2, lastObservedTime: microTime(new Date()) };
-  await api.post(events, event('nominated'));
-  await api.post(events, event('held', held));
-  const others: [field: string, value: Parameters<typeof event>[1]][] = [
-    ['reportingController', { reportingController: 'kubernetes.io/kubelet' }],
-    ['reason', { reason: 'Killing' }],
-    ['type', { ...held, type: 'Normal' }],
-    ['kind', { regarding: { apiVersion: 'v1', kind: 'Service', namespace: 'default', name: 'held' } }],
-    ['nothing', { regarding: { namespace: 'default' } }],
-    ['series', { series }],
+  await post(nominated);
+  await post(duplicateAddress, warning);
+  await post(recreated);
+  await post(wouldRecreate, deployment);
+  await post(notRecreated, { ...about('Job', 'batch/v1'), ...warning });
+  await post(recreated, about('ReplicationController'));
+  await post(lost, warning);
+  await post(recovered);
+  const others: Parameters<typeof post>[] = [
+    [nominated, { reportingController: 'kubernetes.io/kubelet' }],
+    ['Killing'],
+    [duplicateAddress],
+    [nominated, about('Service')],
+    [nominated, { regarding: { namespace: 'default' } }],
+    [nominated, { series }],
+    [nominated, deployment],
+    [lost, { ...deployment, ...warning }],
+    [recreated, about('Service')],
+    [notRecreated, deployment],
     ...Object.entries({ ...metadata, labels: { a: 'b' } }).map(
-      ([field, value]): [string, { metadata: object }] => [field, { metadata: { [field]: value } }],
+      ([field, value]): Parameters<typeof post> => [nominated, { metadata: { [field]: value } }],
     ),
   ];
-  for (const [index, [field, value]] of others.entries()) {
-    await refused(api.post(events, event(`other-${index}`, value)), field);
-  }
-  await refused(api.patch(`${events}/held`, { series }));
-  await refused(api.delete(`${events}/held`));
-  const source = {
-    involvedObject: { kind: 'Pod', namespace: 'default', name: 'held' },
-    source: { component: 'a' },
-  };
-  await refused(
-    api.post('/api/v1/namespaces/default/events', { metadata: { name: 'older' }, ...source, type: 'Normal' }),
-  );
+  for (const other of others) await refused(post(...other), JSON.stringify(other));
+  await refused(api.patch(`${events}/event-1`, { series }));
+  await refused(api.delete(`${events}/event-1`));
+  const involvedObject = { kind: 'Pod', namespace: 'default', name: 'web' };
+  const older = { metadata: { name: 'older' }, involvedObject, source: { component: 'a' }, type: 'Normal' };
+  await refused(api.post('/api/v1/namespaces/default/events', older));
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { accessWith } from './harness/access.ts';
 import type { ApiError } from './harness/api.ts';
@@ -24,7 +23,7 @@ interface Pod {
   spec: { initContainers?: { name: string; securityContext?: { runAsGroup?: number } }[] };
 }
 
-const cluster = await startCluster({ own: true });
+const cluster = await startCluster();
 const { api, components } = cluster;
 const proxy = await SwallowingProxy.to(cluster.server.url);
 after(() => proxy.close());
@@ -150,36 +149,6 @@ test('the watch follows annotations that name the IDs that a mesh exempts', asyn
   await annotate(null);
   await eventually(async () => assert.equal(await groupSet(), undefined), promised);
 });
-
-test('API server down: cni-gate stays ready, and follows the labels when it is back', async () => {
-  await components['kube-apiserver'].stop();
-  // informers retry with pauses of up to 8 s, which they reach after about 8 s
-  await sleep(12_000);
-  assert.equal((await ops('/readyz')).status, 200);
-  await components['kube-apiserver'].start();
-  // after the outage, neither a new namespace nor a new label has to wait for cni-gate's watch
-  await makeNamespace('after-outage', 'cilium');
-  assert.equal(await firstProfile('after-outage'), 'cilium');
-  await label('plain', 'cilium');
-  assert.equal(await firstProfile('plain'), 'cilium');
-  await settle('shop', 'aws-vpc-cni');
-});
-
-/**
- * Creates pods until the API server sends one to cni-gate, and returns its profile: after an outage, the API server
- * itself may not know a new label yet, and then calls no webhook.
- */
-async function firstProfile(where: string): Promise<string> {
-  for (;;) {
-    const { metadata } = await makePod(where, true);
-    const text = metadata.annotations?.[statusAnnotation];
-    if (text !== undefined) return JSON.parse(text).profile;
-    assert.equal(await calledFor(where), false, 'cni-gate was called, and skipped the pod');
-  }
-}
-
-const calledFor = async (where: string): Promise<boolean> =>
-  gate.lines.some(({ msg, namespace: name }) => msg === 'pod reviewed' && name === where);
 
 test('a connection that loses all bytes: cni-gate detects it, and follows the labels again afterwards', async () => {
   await settle('shop', 'aws-vpc-cni');

@@ -17,7 +17,7 @@ const account = 'system:serviceaccount:cni-gate:cni-gate';
 const where = 'shop';
 const pods = `/api/v1/namespaces/${where}/pods`;
 
-const { cluster, replicas } = await installed('strict', { own: true });
+const { cluster, replicas } = await installed('strict');
 const { api, apply } = cluster;
 await makeNamespace(cluster, where, { [profileLabel]: 'cilium' });
 const kubelet = startKubelet(cluster, where);

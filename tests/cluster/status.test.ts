@@ -27,7 +27,7 @@ import { startCluster } from './harness/start.ts';
  * agent, node `outside` has no agent.
  */
 
-const cluster = await startCluster({ own: true });
+const cluster = await startCluster();
 const { api, apply } = cluster;
 const scene = await sceneIn(cluster);
 

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-export const dockerfileText = (): string =>
-  readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
+const dockerfileText = (): string => readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
 
 /** The images in FROM lines that come from a registry, in order: without earlier stages and `scratch`. */
 export function baseImages(): string[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -58,6 +58,16 @@ test('the packed file runs where it is installed, without the checkout', async (
   const review = cniGate('review', '-f', 'pod.yaml', '--profile', 'cilium', '-o', 'yaml');
   assert.equal(review.status, 0, review.stderr);
   assert.equal(parse(review.stdout).spec.initContainers[0].name, 'cni-gate-validator');
+
+  // pre-commit installs hooks of Node in the same way, and adds the user's arguments to the entry
+  const [{ entry, files }] = parse(readFileSync(join(root, '.pre-commit-hooks.yaml'), 'utf8'));
+  const hooked = cniGate(...entry.split(' ').slice(1), '-f', 'pod.yaml');
+  assert.deepEqual(
+    [hooked.status, /CNI_GATE_NAMESPACE_NOT_GIVEN/.test(hooked.stdout)],
+    [1, true],
+    hooked.stdout,
+  );
+  assert.match('pod.yaml', new RegExp(files));
 
   const server = await startProgram(t, join(folder, 'node_modules/cni-gate/dist/webhook/main.js'));
   const large = recorded('pod-ad-hoc');

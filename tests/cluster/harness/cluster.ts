@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../support/run.ts';
@@ -11,7 +11,6 @@ import { type Layout, layOut } from './layout.ts';
 import { type ClusterOptions, type ComponentName, componentNames } from './options.ts';
 import { ClusterAuthority } from './pki.ts';
 import { planComponents } from './plans.ts';
-import { type Shared, takeShared } from './shared.ts';
 
 /** A request in the API server's audit log (audit.k8s.io/v1 Event), with the fields that tests read. */
 export interface Audited {
@@ -28,6 +27,8 @@ export interface Audited {
   requestReceivedTimestamp: string;
 }
 
+type Plans = ReturnType<typeof planComponents>;
+
 /** A real control plane: etcd, API server, controller manager and scheduler, with kwok for simulated nodes. */
 export class Cluster {
   readonly server: Server;
@@ -39,64 +40,34 @@ export class Cluster {
   readonly api: Api;
   readonly ports: Layout['ports'];
   readonly options: ClusterOptions;
-  readonly #components: Record<ComponentName, Component> | undefined;
-  readonly #audit: { path: string; from: number };
+  readonly components: Record<ComponentName, Component>;
   #users = 0;
 
-  private constructor(
-    { folder, ports, options }: Pick<Layout, 'folder' | 'ports' | 'options'>,
-    authority: ClusterAuthority,
-    admin: Access,
-    components?: Record<ComponentName, Component>,
-    audit = { path: auditLog(folder), from: 0 },
-  ) {
+  private constructor({ folder, ports, options, access }: Layout, authority: ClusterAuthority, plans: Plans) {
     this.folder = folder;
-    this.server = admin.server;
+    this.server = access.admin.server;
     this.authority = authority;
-    this.admin = admin;
-    this.api = new Api(admin);
+    this.admin = access.admin;
+    this.api = new Api(access.admin);
     this.ports = ports;
     this.options = options;
-    this.#components = components;
-    this.#audit = audit;
+    this.components = Object.fromEntries(
+      Object.entries(plans).map(([name, plan]) => [name, new Component(plan)]),
+    ) as Record<ComponentName, Component>;
   }
 
-  /** @throws Error if the control plane is shared with other test files: start it with the option `own` instead */
-  get components(): Record<ComponentName, Component> {
-    if (this.#components === undefined) throw new Error('start the control plane with { own: true }');
-    return this.#components;
-  }
-
-  /** Starts a control plane. Without options, returns the one that the worker's test files share, if there is one. */
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
-    const shared = Object.keys(options).length === 0 ? await takeShared() : undefined;
-    if (shared !== undefined) return Cluster.#of(shared, folder);
     mkdirSync(join(folder, 'log'));
     const authority = await ClusterAuthority.create();
     const layout = await layOut(folder, authority, options);
-    const components = Object.fromEntries(
-      Object.entries(planComponents(layout)).map(([name, plan]) => [name, new Component(plan)]),
-    ) as Record<ComponentName, Component>;
-    const cluster = new Cluster(layout, authority, layout.access.admin, components);
-    await cluster.#start(components);
+    const cluster = new Cluster(layout, authority, planComponents(layout));
+    await cluster.#start();
     return cluster;
   }
 
-  static #of({ server, authority, admin, ports, auditLog: path }: Shared, folder: string): Cluster {
-    const access = accessWith(server, join(folder, 'admin.kubeconfig'), admin);
-    const audit = { path, from: statSync(path).size };
-    return new Cluster(
-      { folder, ports, options: {} },
-      new ClusterAuthority(authority),
-      access,
-      undefined,
-      audit,
-    );
-  }
-
-  async #start(components: Record<ComponentName, Component>): Promise<void> {
-    const { etcd, 'kube-apiserver': apiServer, ...others } = components;
+  async #start(): Promise<void> {
+    const { etcd, 'kube-apiserver': apiServer, ...others } = this.components;
     try {
       await etcd.start();
       await apiServer.start();
@@ -109,10 +80,10 @@ export class Cluster {
     }
   }
 
-  /** Ends every component, dependent ones first. A shared control plane keeps running. */
+  /** Ends every component, dependent ones first. */
   async stop(): Promise<void> {
     this.api.close();
-    for (const name of componentNames.toReversed()) await this.#components?.[name].kill();
+    for (const name of componentNames.toReversed()) await this.components[name].kill();
     // etcd's data takes memory, because the run's temporary folder is there; the logs stay until the run ends
     rmSync(join(this.folder, 'etcd'), { recursive: true, force: true });
   }
@@ -144,7 +115,7 @@ export class Cluster {
 
   /** The requests of cni-gate since the start, and all deletions and evictions of pods. */
   audited(): Audited[] {
-    const lines = readFileSync(this.#audit.path).subarray(this.#audit.from).toString().split('\n');
+    const lines = readFileSync(auditLog(this.folder), 'utf8').split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
   }
 

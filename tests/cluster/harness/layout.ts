@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Access, accessWith } from './access.ts';
-import { type ClusterOptions, type ComponentName, sharedBy } from './options.ts';
+import type { ClusterOptions, ComponentName } from './options.ts';
 import type { ClusterAuthority } from './pki.ts';
 
 /** The range of Services' cluster IPs. Nothing answers there: without kube-proxy, the API server calls endpoints. */
@@ -11,10 +11,10 @@ export const serviceRange = '10.96.0.0/16';
 export const kubernetesService = '10.96.0.1';
 
 /**
- * The first of a control plane's ports. They are free, because a run has its own network. A test file's own control
- * plane runs beside the shared one, and Linux takes ports for outgoing connections from a higher range only.
+ * The first of a control plane's ports. They are free, because a run has its own network, and Linux takes ports for
+ * outgoing connections from a higher range only.
  */
-const firstPort = process.env[sharedBy] === undefined ? 20_000 : 20_010;
+const firstPort = 20_000;
 
 export interface Layout {
   folder: string;

@@ -9,12 +9,7 @@ export const componentNames = [
 
 export type ComponentName = (typeof componentNames)[number];
 
-/** The environment variable with the path of a JSON file about the control plane that test files share. */
-export const sharedBy = 'CNI_GATE_SHARED';
-
 export interface ClusterOptions {
-  /** Gives this test file its own control plane, so that it may stop components or read all of their records. */
-  own?: true;
   /**
    * Whether a node's Ready condition and taints follow its heartbeats, as in a real cluster. Without the option,
    * nodes that tests create stay as they are. A number (at least 4) is the seconds without a heartbeat after which a

@@ -10,7 +10,7 @@ import { mortal } from '../../support/mortal.ts';
 /**
  * usage: npx node tests/cluster/suite/main.ts [FILE ...]
  *
- * Runs test files, by default all of the suite, with several workers that have a control plane each. Afterwards one
+ * Runs test files, by default all of the suite, with several workers; each file starts a control plane. Afterwards one
  * worker repeats the files that failed: on a busy machine a control plane can miss a deadline, which says nothing
  * about cni-gate, whereas a real fault fails twice. The output ends with the files that passed only the second time.
  */
@@ -37,8 +37,6 @@ const long = [
   'manifests-policies',
   'lifecycle',
   'check',
-  'manifests-node-death',
-  'migration',
   'gate-proofs',
   'readme',
   'manifests-permissive',

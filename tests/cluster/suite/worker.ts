@@ -4,22 +4,16 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { mortal } from '../../support/mortal.ts';
-import { Cluster } from '../harness/cluster.ts';
-import { sharedBy } from '../harness/options.ts';
-import { share } from '../harness/shared.ts';
 
 /**
  * usage: npx node tests/cluster/suite/worker.ts FOLDER FILE ...     inside the runner
  *
- * Starts a control plane. Then runs, one after another and each in its own process, the files that no other worker of
- * this folder has taken. The worker appends the names of files that passed to the file `passed` in the folder.
+ * Runs, one after another and each in its own process, the files that no other worker of this folder has taken. The
+ * worker appends the names of files that passed to the file `passed` in the folder.
  */
 const [folder = '', ...files] = process.argv.slice(2);
-const cluster = await Cluster.start({ own: true });
-const env = { ...process.env, [sharedBy]: await share(cluster) };
 let code = 0;
 for (const file of files) if (isOurs(file)) await run(file);
-await cluster.stop();
 process.exitCode = code;
 
 function isOurs(file: string): boolean {
@@ -34,7 +28,7 @@ function isOurs(file: string): boolean {
 async function run(file: string): Promise<void> {
   const began = performance.now();
   const args = ['--test', '--test-timeout=480000', '--test-force-exit', '--test-reporter=spec', file];
-  const child = spawn(...mortal('node', args), { stdio: ['ignore', 'pipe', 'inherit'], env });
+  const child = spawn(...mortal('node', args), { stdio: ['ignore', 'pipe', 'inherit'] });
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
   if (child.exitCode === 0) appendFileSync(join(folder, 'passed'), `${file}\n`);
   else code = 1;

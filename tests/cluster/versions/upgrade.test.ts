@@ -24,7 +24,6 @@ if (older === undefined || newer === undefined)
 const link = join(mkdtempSync(join(tmpdir(), 'version-')), 'kube-apiserver');
 symlinkSync(older, link);
 const { cluster } = await installed('strict', {
-  own: true,
   enclose: (component, [path, args]) => [component === 'kube-apiserver' ? link : path, args],
 });
 const { api, components } = cluster;

@@ -31,8 +31,12 @@ const valid = (map: Pod['metadata']['labels'], value = /^/): Record<string, stri
   );
 
 const listeners = [
-  ...['0.0.0.0:4143', '[::]:4143', '127.0.0.1:1,[::1]:1', '[fe80::1]:2', '[0:0::0]:7', '127.0.0.1:1'],
-  ...['localhost:1', '', '[::]:99999', '0.0.0.0:1, [::1]:1'],
+  '0.0.0.0:4143',
+  '[::]:4143',
+  '127.0.0.1:1,[::1]:1',
+  '127.0.0.1:1,10.0.0.1:1',
+  'localhost:1',
+  '',
 ];
 
 /** Environment variables, of which a mesh's proxy gets some. */

@@ -77,14 +77,6 @@ test('texts from the configuration stay unchanged, and the policy is written in 
   assert.match(text, /^[\n -~]*$/);
 });
 
-test('profiles that are too large for an expression are an error', () => {
-  const when = { labels: { app: { in: Array.from({ length: 5000 }, (_, at) => `an-application-${at}`) } } };
-  assert.throws(() => printed({ profiles: [{ name: 'own', when }] }), {
-    code: 'CNI_GATE_CONFIG_INVALID',
-    message: /an expression would have \d+ characters, and the API server accepts 100000/,
-  });
-});
-
 test('a configuration or an image that cannot be used is an error with its code', async (t) => {
   const wrong = join(folderWith(t, { a: configuration({ proof: { mode: 'maybe' } }) }), 'a');
   for (const [flag, value, code] of [

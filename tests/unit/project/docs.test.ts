@@ -9,7 +9,6 @@ import { generatedFiles } from '../../../release/reference/pages.ts';
 import { createProgram } from '../../../webhook/commands/program.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
-import type { Profile } from '../../../webhook/core/profiles/types.ts';
 import { type ErrorCode, errorCodes, errorPage } from '../../../webhook/lib/errors.ts';
 import { docsUrl } from '../../../webhook/lib/names.ts';
 import { catalogue, checkPage } from '../../../webhook/report/judge/catalogue.ts';
@@ -109,17 +108,6 @@ suite('every configuration in the documentation is valid', () => {
   }
 });
 
-test('linkerd-replaces.yaml is the built-in profile with proof.replaces', () => {
-  const path = 'docs/guides/profiles/linkerd-replaces.yaml';
-  const linkerd = ({ name }: Profile): boolean => name === 'linkerd';
-  const builtIn = builtInProfiles().find(linkerd);
-  assert.ok(builtIn);
-  assert.deepEqual(parseConfiguration(text(path), path).profiles.find(linkerd), {
-    ...builtIn,
-    proof: { ...builtIn.proof, replaces: ['linkerd-network-validator'] },
-  });
-});
-
 suite('the reference has what the code declares', () => {
   for (const [name, generate] of Object.entries(generatedFiles)) {
     test(name, () => {
@@ -166,12 +154,4 @@ suite('each built-in profile has a guide with its label and its DaemonSets', () 
         }
     });
   }
-});
-
-test('every dependency that is shipped has its purpose in docs/dependencies.md', () => {
-  const { dependencies } = JSON.parse(text('package.json'));
-  const [, crates = ''] = /^\[dependencies\]\n([\s\S]*?)\n\n/m.exec(text('validator/host/Cargo.toml')) ?? [];
-  const declared = [...Object.keys(dependencies), ...(crates.match(/^[\w-]+(?= =)/gm) ?? [])];
-  const explained = [...text('docs/dependencies.md').matchAll(/^- `([^`]+)`:/gm)].map(([, name]) => name);
-  assert.deepEqual(explained.toSorted(), declared.toSorted());
 });

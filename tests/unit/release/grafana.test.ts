@@ -28,21 +28,3 @@ test('the metrics of the process are those of the server', async () => {
   assert.ok(others.length > 3);
   for (const name of others) assert.match(exported, new RegExp(`^# TYPE ${name} `, 'm'));
 });
-
-test('every selector has the matchers of the variables', () => {
-  for (const expr of expressions) {
-    assert.doesNotMatch(expr, /SELECTOR/);
-    const metrics = expr.match(/\b(?:cni_gate|process|nodejs)_\w+(\{[^}]*)?/g) ?? [];
-    assert.ok(metrics.length > 0, expr);
-    for (const metric of metrics) assert.match(metric, /\{namespace=~"\$namespace",job=~"\$job"/, expr);
-  }
-});
-
-test('variables are those that the queries use; the data source is one of them', () => {
-  const names = dashboard.templating.list.map((variable) => (variable as { name: string }).name);
-  assert.deepEqual(names, ['datasource', 'namespace', 'job']);
-  const used = JSON.stringify(dashboard).match(/\$\{?([a-z_]+)/g) ?? [];
-  const builtIn = ['__rate_interval', '__all'];
-  for (const one of new Set(used.map((name) => name.replace(/^\$\{?/, ''))))
-    assert.ok([...names, ...builtIn].includes(one), one);
-});

@@ -1,5 +1,5 @@
 import type { CheckOfProfile, FamiliesSource, Profile } from '../profiles/types.ts';
-import { type Families, goTrue, narrow } from '../proof/families.ts';
+import { goTrue, narrow, onlyIPv4 } from '../proof/families.ts';
 import { type Cel, first, joined, list, text, textList } from './cel.ts';
 import { containersNamed, idNames, idOf, type Redirect } from './ids.ts';
 import { variableOf } from './selection.ts';
@@ -43,7 +43,7 @@ function fieldsOf(redirect: Redirect, families: FamiliesSource | undefined): Cel
 }
 
 /** The value of a container's environment variable; an empty string if there is none. */
-export const valueIn = (container: string, variable: string): Cel =>
+const valueIn = (container: string, variable: string): Cel =>
   first(`${containersNamed(container)}.map(c, ${variableOf('c', variable)}.orValue(""))`, '[""]');
 
 function dualStackCel(container: string, variable: string): Cel {
@@ -51,23 +51,9 @@ function dualStackCel(container: string, variable: string): Cel {
   return `(${isTrue} ? ${text('"families":"all"')} : ${text('"families":"first"')})`;
 }
 
-const octet = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
-const ipv4 = `${octet}([.]${octet}){3}:[1-9][0-9]{0,3}`;
-// not IPv4-mapped addresses, such as [::ffff:1.2.3.4]
-const ipv6 = '\\[([0-9a-f]{1,4}(:[0-9a-f]{1,4}){0,5})?::([0-9a-f]{1,4})?\\]:[1-9][0-9]{0,3}';
-/**
- * The listeners of a mesh's proxy that the policy reads: addresses of both families, separated by commas, or none. A
- * pattern for RE2 and for JavaScript, where `[]` would match nothing.
- */
-export const plainListeners = `^((${ipv4}|${ipv6})(,(${ipv4}|${ipv6}))*)?$`;
-
-/** The targets of the address families on which the proxy listens. A listener on [::] accepts both families. */
+/** The targets of the address families on which the proxy listens. */
 function connectCel({ settings }: Redirect, variable: string, container: string): Cel {
-  const of = (families?: Families): Cel =>
-    text(`"connect":${JSON.stringify(narrow(settings, families).connect)}`);
-  const ipv4Too = 'v.matches("(^|,)[0-9]|[[][0:]+[]]")';
-  const choice =
-    `v == "" ? ${of()} : !v.contains("[") ? ${of({ ipv4: true, ipv6: false })} : ` +
-    `${ipv4Too} ? ${of({ ipv4: true, ipv6: true })} : ${of({ ipv4: false, ipv6: true })}`;
-  return `[${valueIn(container, variable)}].map(v, ${choice})[0]`;
+  const of = (served?: 'ipv4'): Cel => text(`"connect":${JSON.stringify(narrow(settings, served).connect)}`);
+  const isIPv4 = `${valueIn(container, variable)}.matches(${text(onlyIPv4.source)})`;
+  return `(${isIPv4} ? ${of('ipv4')} : ${of()})`;
 }

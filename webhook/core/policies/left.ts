@@ -3,7 +3,7 @@ import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
 import { podInfoVolume, validatorContainer } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import type { NamespaceFacts } from '../facts/namespace.ts';
-import { allContainers, containersBesides, type Pod, variableOf } from '../facts/pod.ts';
+import { allContainers, type Pod } from '../facts/pod.ts';
 import { earlierCall } from '../facts/status-annotation.ts';
 import { conflicts, lacksWitness } from '../profiles/conflicts.ts';
 import type { Policy } from '../profiles/policy.ts';
@@ -13,7 +13,6 @@ import { planFor } from '../proof/plan.ts';
 import { choiceFor, select } from '../proof/selection.ts';
 import { portsOf, textAt } from '../proof/skipped-ports.ts';
 import { allOf, anyOf, type Cel, text, textList } from './cel.ts';
-import { plainListeners, valueIn } from './checks.ts';
 import { annotationCel, redirectsOf } from './ids.ts';
 
 /*
@@ -26,7 +25,6 @@ import { annotationCel, redirectsOf } from './ids.ts';
  * with what to do without the server, if anything helps.
  */
 export const leftReasons = {
-  'too-large': 'it has more containers, variables or volumes than the policy in the API server evaluates',
   'unknown-profile':
     'the label cni-gate.io/profile names a profile that the policy in the API server does not have: correct the label',
   'profile-combination':
@@ -41,7 +39,6 @@ export const leftReasons = {
   witness: 'the label cni-gate.io/profile names a profile with the kubelet as witness (proof.witness)',
   'skipped-ports':
     'an annotation of the pod or its namespace exempts the port to which the proof connects: exempt other ports',
-  families: "the mesh's proxy listens on addresses that the policy in the API server does not read",
 } as const satisfies Record<string, string>;
 
 /** A key of {@link leftReasons}. */
@@ -78,13 +75,11 @@ function reasonsOf(profile: Profile): ProfileReason[] {
   const { name, proof, annotations } = profile;
   const always = (reason: LeftReason, is: boolean): ProfileReason[] =>
     is ? [{ reason, by: name, expression: 'true', holds: () => true }] : [];
-  const { container = '', env } = proof.families ?? {};
   return [
     ...always('annotations', Object.keys(annotations).length > 0),
     ...always('own-validator', proof.container !== undefined),
     ...always('witness', proof.witness !== undefined),
     ...redirectsOf([profile]).flatMap(({ settings }) => skipping(settings)),
-    ...(env === undefined ? [] : [listenersOf(container, env)]),
   ].map((one) => ({ ...one, expression: allOf([`${text(name)} in variables.names`, one.expression]) }));
 }
 
@@ -115,29 +110,8 @@ function skipping({ connect, skippedPorts: key }: RedirectSettings): ProfileReas
   ];
 }
 
-const listenersOf = (container: string, env: string): ProfileReason => ({
-  reason: 'families',
-  by: env,
-  // the API server bounds the cost of matching a pattern
-  expression: `[${valueIn(container, env)}].exists(v, size(v) > ${longest} || !v.matches(${text(plainListeners)}))`,
-  holds: ({ pod }) =>
-    allContainers(pod)
-      .filter(({ name }) => name === container)
-      .map((one) => variableOf(one, env) ?? '')
-      .some((value) => value.length > longest || !new RegExp(plainListeners).test(value)),
-});
-
-/** The longest list of ports or listeners that the policy reads, in characters. */
+/** The longest list of ports that the policy reads, in characters. */
 const longest = 1000;
-
-/** The largest pod that the policy evaluates, because the API server limits the cost of an evaluation. */
-const largest = { containers: 200, variables: 1000, volumes: 1000 };
-const tooLarge = anyOf([
-  `size(variables.others) > ${largest.containers}`,
-  // without our volume, which the policy's first call may have added
-  `size(variables.volumes) - (variables.volume < 0 ? 0 : 1) > ${largest.volumes}`,
-  `variables.others.exists(c, size(c.?env.orValue([])) > ${largest.variables})`,
-]);
 
 /** An expression for the reason why a pod is left to the webhook; an empty string if the policy handles the pod. */
 export function leftCel({ profiles: all, proof }: Policy): Cel {
@@ -156,7 +130,6 @@ export function leftCel({ profiles: all, proof }: Policy): Cel {
     `variables.volumes.exists(v, v.name == ${text(podInfoVolume)} && !(variables.ours >= 0 && has(v.downwardAPI)))`,
   ];
   const reasons: [string, Cel][] = [
-    ['too-large', tooLarge],
     ['opt-out', `${!proof.allowOptOut} && !variables.namespaceLabel.split(".").all(n, n in variables.names)`],
     ['unknown-profile', `!variables.names.all(n, n in ${named})`],
     ['profile-combination', 'variables.names.exists(n, size(variables.names.filter(m, m == n)) > 1)'],
@@ -170,15 +143,6 @@ export function leftCel({ profiles: all, proof }: Policy): Cel {
   ];
   const choices = reasons.map(([reason, condition]) => `${condition} ? ${text(reason)} : `);
   return `variables.isExempt ? "" : ${choices.join('')}""`;
-}
-
-function isTooLarge(pod: Pod): boolean {
-  const containers = containersBesides(pod);
-  return (
-    containers.length > largest.containers ||
-    (pod.spec.volumes ?? []).filter(({ name }) => name !== podInfoVolume).length > largest.volumes ||
-    containers.some(({ env }) => (env ?? []).length > largest.variables)
-  );
 }
 
 const isNameTaken = (pod: Pod, injected: boolean): boolean =>
@@ -196,7 +160,6 @@ const byCode: Partial<Record<ErrorCode, LeftReason>> = {
 export function needsServer(pod: Pod, namespace: NamespaceFacts, policy: Policy): LeftReason | undefined {
   const earlier = earlierCall(pod);
   try {
-    if (isTooLarge(pod)) return 'too-large';
     if (choiceFor(pod, earlier, namespace.labels, policy.proof)?.forbidden !== undefined) return 'opt-out';
     const selection = select(pod, earlier, namespace.labels, policy);
     if (typeof selection === 'string') return undefined;

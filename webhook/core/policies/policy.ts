@@ -1,5 +1,4 @@
 import { stringify } from 'yaml';
-import { CniGateError } from '../../lib/errors.ts';
 import {
   installedPolicies,
   podInfoVolume,
@@ -188,24 +187,8 @@ export function policyObjects(policy: Policy): PolicyObject[] {
 
 const yaml = (value: object): string => stringify(value, { lineWidth: 120, version: '1.1' });
 
-/** The most characters of an expression. Source: github.com/google/cel-go `parser/parser.go`, `NewParser` */
-const longest = 100_000;
-
-/**
- * The mutating policy for a configuration, followed by the policy's binding, as YAML in a stable order.
- * @throws CniGateError CNI_GATE_CONFIG_INVALID if the profiles are too large for a policy
- */
-export function policiesYaml(policy: Policy): string {
-  const objects = policyObjects(policy);
-  let most = 0;
-  JSON.stringify(objects, (key, value) => {
-    if (key === 'expression') most = Math.max(most, value.length);
-    return value;
-  });
-  if (most <= longest) return objects.map(yaml).join('---\n');
-  const text = `an expression would have ${most} characters, and the API server accepts ${longest}`;
-  throw new CniGateError('CNI_GATE_CONFIG_INVALID', `too much for a mutating policy: ${text}`);
-}
+/** The mutating policy for a configuration, followed by the policy's binding, as YAML in a stable order. */
+export const policiesYaml = (policy: Policy): string => policyObjects(policy).map(yaml).join('---\n');
 
 /**
  * The JSON patch for a mutating webhook that is used together with a mutating policy: few pods then need the webhook,

@@ -1,17 +1,15 @@
-import { parseAddress } from '../../../validator/shared/addresses.ts';
 import type { RedirectCheck } from '../../../validator/shared/contract.ts';
-import { parseTarget } from '../../../validator/shared/targets.ts';
 import { allContainers, type Pod, variableOf } from '../facts/pod.ts';
 import type { ProfileProof, RedirectSettings } from '../profiles/types.ts';
 
-/** Which address families a proof covers. */
-export interface Families {
-  ipv4: boolean;
-  ipv6: boolean;
-}
+/**
+ * The families that a mesh serves in a pod. `first` and `all` are values of `families` in {@link RedirectCheck}; without
+ * that field, `ipv4` leaves only IPv4 targets.
+ */
+type Served = 'ipv4' | 'first' | 'all';
 
-/** The families that a mesh serves in a pod. `first` and `all` are values of `families` in {@link RedirectCheck}. */
-export type Served = Families | 'first' | 'all';
+/** Matches the listeners of a proxy that has only IPv4 addresses. A listener on [::] accepts both families. */
+export const onlyIPv4 = /^[0-9.:,]+$/;
 
 /** The values that Go's `strconv.ParseBool` reads as true. */
 export const goTrue = ['1', 't', 'T', 'true', 'TRUE', 'True'];
@@ -24,23 +22,7 @@ export function familiesIn(pod: Pod, { families: source }: ProfileProof): Served
   const { env, dualStackEnv } = source;
   if (dualStackEnv !== undefined) return goTrue.includes(read(dualStackEnv) ?? '') ? 'all' : 'first';
   const value = env === undefined ? undefined : read(env);
-  return value === undefined ? undefined : listeningOn(value);
-}
-
-/** The families that listeners on a list of `address:port` accept; undefined if an item of the list is invalid. */
-function listeningOn(list: string): Families | undefined {
-  const families = { ipv4: false, ipv6: false };
-  for (const text of list.split(',')) {
-    const host = parseTarget(text.trim())?.host;
-    const address = host === undefined ? undefined : parseAddress(host);
-    if (address === undefined) return undefined;
-    // an IPv4-mapped IPv6 address is IPv4; a listener on [::] accepts both families, unless the host has another
-    // default (Linux, ipv6(7), IPV6_V6ONLY)
-    const isIPv6 = address.family === 'IPv6';
-    families.ipv6 ||= isIPv6;
-    families.ipv4 ||= !isIPv6 || /^0+$/.test(address.hex);
-  }
-  return families;
+  return value !== undefined && onlyIPv4.test(value) ? 'ipv4' : undefined;
 }
 
 /** The settings of a redirect with only the targets of these families; with all targets if none is left. */
@@ -49,7 +31,7 @@ export function narrow(
   served: Served | undefined,
 ): RedirectSettings & Pick<RedirectCheck, 'families'> {
   if (served === undefined) return redirect;
-  if (typeof served === 'string') return { ...redirect, families: served };
-  const connect = redirect.connect.filter((target) => (target.startsWith('[') ? served.ipv6 : served.ipv4));
+  if (served !== 'ipv4') return { ...redirect, families: served };
+  const connect = redirect.connect.filter((target) => !target.startsWith('['));
   return connect.length === 0 ? redirect : { ...redirect, connect };
 }
