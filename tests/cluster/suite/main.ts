@@ -37,6 +37,7 @@ const long = [
   'manifests-policies',
   'lifecycle',
   'check',
+  'migration',
   'gate-proofs',
   'readme',
   'manifests-permissive',
