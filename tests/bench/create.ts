@@ -42,7 +42,7 @@ for (const name of ways) await inForce(name);
 const rows = [...(await measured(1)), ...(await measured(60))];
 await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
 await cluster.stop();
-report(rows);
+report('create', rows);
 
 /** Limits each webhook and policy to the namespaces in which it has to be in force. */
 async function separate(): Promise<void> {

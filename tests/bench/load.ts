@@ -1,14 +1,29 @@
-/** Puts load on a server, and measures the processor time and memory that the server uses. */
+/** Puts the same load on each compared server, and measures the processor time and memory that the server uses. */
 import { readFileSync } from 'node:fs';
 import { type Agent, request } from 'node:https';
 import { exchange } from '../support/exchange.ts';
 
 export const connections = 20;
 
-interface Target {
+export interface Usage {
+  seconds: number;
+  /** Peak of resident memory, in MiB. */
+  peak: number;
+}
+
+export interface Target {
   port: number;
   agent: Agent;
-  usage(): ReturnType<typeof usageOf>;
+  usage(): Promise<Usage>;
+}
+
+export interface Figures {
+  /** Requests for each CPU second of the server. */
+  rate: number;
+  /** The 99th percentile of the requests' durations, in milliseconds. */
+  p99: number;
+  /** Peak of resident memory so far, in MiB. */
+  peak: number;
 }
 
 /** Sends one body, as the API server does. @throws Error if the status of the answer is not 200 */
@@ -19,29 +34,31 @@ async function post({ agent, port }: Target, body: string): Promise<void> {
   if (status !== 200) throw new Error(`status ${status}`);
 }
 
-/**
- * Sends one body over all connections for `seconds`.
- * @returns the requests for each second of the server's processor time, and its peak of resident memory in MiB
- * @throws Error if the status of an answer is not 200
- */
-export async function load(
-  server: Target,
-  body: string,
-  seconds: number,
-): Promise<{ rate: number; peak: number }> {
-  let count = 0;
-  const before = server.usage();
+/** Sends one body over all connections for `seconds`. @throws Error if the status of an answer is not 200 */
+export async function load(server: Target, body: string, seconds: number): Promise<Figures> {
+  const took: number[] = [];
+  const before = await server.usage();
   const end = Date.now() + seconds * 1000;
+  const one = async (): Promise<void> => {
+    const begin = performance.now();
+    await post(server, body);
+    took.push(performance.now() - begin);
+  };
   const worker = async (): Promise<void> => {
-    for (; Date.now() < end; count++) await post(server, body);
+    while (Date.now() < end) await one();
   };
   await Promise.all(Array.from({ length: connections }, worker));
-  const after = server.usage();
-  return { rate: count / (after.seconds - before.seconds), peak: after.peak };
+  const after = await server.usage();
+  const sorted = took.toSorted((a, b) => a - b);
+  return {
+    rate: took.length / (after.seconds - before.seconds),
+    p99: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
+    peak: after.peak,
+  };
 }
 
-/** Processor time in seconds and memory in MiB of a process, from the kernel: proc_pid_stat(5), proc_pid_status(5). */
-export function usageOf(pid: number | undefined): { seconds: number; peak: number; memory: number } {
+/** Processor time and memory of a process, from the kernel: proc_pid_stat(5), proc_pid_status(5). */
+export function usageOf(pid: number | undefined): Usage & { memory: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mebibytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;

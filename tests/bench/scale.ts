@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recorded } from '../support/reviews.ts';
-import { connections, load } from './load.ts';
+import { connections, type Figures, load } from './load.ts';
 import { type Row, report } from './report.ts';
 import { namespaceOf } from './scale/objects.ts';
 import { type Server, startServer } from './scale/server.ts';
@@ -43,13 +43,9 @@ async function measure([nodes, sets, memory]: (typeof sizes)[number], loaded: bo
         row('start to ready', server.ready, 's', nodes === 15_000 ? 10 : undefined),
       ];
       if (!loaded) return rows;
-      const { peak, rate } = await fullLoad(server);
-      const at = `${connections} connections at full load`;
-      const ofLoad = [
-        row(`peak resident memory, ${at}`, peak, 'MiB', 150),
-        row(`admissions per second of CPU time, ${at}`, rate, '/s'),
-      ];
-      return [...rows, ...ofLoad];
+      const { peak } = await fullLoad(server);
+      const figure = `peak resident memory, ${connections} connections at full load`;
+      return [...rows, row(figure, peak, 'MiB', 150)];
     } finally {
       server.process.kill('SIGKILL');
       await once(server.process, 'exit');
@@ -61,7 +57,7 @@ async function measure([nodes, sets, memory]: (typeof sizes)[number], loaded: bo
 }
 
 /** Sends reviews of one pod to `/mutate` for a minute. Each connection sends the next when the last is answered. */
-async function fullLoad({ port, vitals }: Server): ReturnType<typeof load> {
+async function fullLoad({ port, vitals }: Server): Promise<Figures> {
   const review = recorded('pod-statefulset-db');
   const namespace = namespaceOf(0);
   review.request.namespace = namespace;
@@ -69,7 +65,7 @@ async function fullLoad({ port, vitals }: Server): ReturnType<typeof load> {
   // the server's certificate is made for the bench, so it is not verified
   const agent = new Agent({ keepAlive: true, maxSockets: connections, rejectUnauthorized: false });
   try {
-    return await load({ port, agent, usage: vitals }, JSON.stringify(review), 60);
+    return await load({ port, agent, usage: async () => vitals() }, JSON.stringify(review), 60);
   } finally {
     agent.destroy();
   }
@@ -77,4 +73,7 @@ async function fullLoad({ port, vitals }: Server): ReturnType<typeof load> {
 
 const rows: Row[] = [];
 for (const size of sizes) rows.push(...(await measure(size, rows.length === 0)));
-report(rows.toSorted((one, other) => one.figure.localeCompare(other.figure)));
+report(
+  'scale',
+  rows.toSorted((one, other) => one.figure.localeCompare(other.figure)),
+);

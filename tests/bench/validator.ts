@@ -121,4 +121,4 @@ if (pods > 0) {
   }
 }
 rows.push(...(await rechecks(rounds)));
-report(rows);
+report('validator', rows);
