@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +12,6 @@ import { run } from '../support/run.ts';
 import { configure } from './harness/configure.ts';
 import { Fleet } from './harness/fleet.ts';
 import { meshedNode } from './harness/installed.ts';
-import { processesWith } from './harness/processes.ts';
 import { isReady, type Pod } from './harness/workload.ts';
 import { chained } from './mesh/daemon-set.ts';
 
@@ -316,9 +316,17 @@ const connects = (address: string): Promise<boolean> =>
 function processOf({ status }: Pod, name: string): number {
   const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   const id = all.find((container) => container.name === name)?.containerID?.split('//')[1] ?? '';
-  const [found] = processesWith('cgroup', id);
+  const found = readdirSync('/proc').find((pid) => /^\d+$/.test(pid) && groupsOf(pid).includes(id));
   assert.ok(id !== '' && found, `no process of ${name} (${id})`);
   return Number(found);
+}
+
+function groupsOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 const inPod = (pod: Pod, command: string, args: string[], input = ''): Promise<string> =>

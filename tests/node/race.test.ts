@@ -5,19 +5,23 @@ import { Cluster } from '../cluster/harness/cluster.ts';
 import { trusted } from '../cluster/installed/installation.ts';
 import { applyWith } from './harness/configure.ts';
 import { startElsewhere } from './harness/elsewhere.ts';
+import { linesNotPrinted } from './harness/guide.ts';
 import { forNodes } from './harness/network.ts';
 import { RealNode } from './harness/node.ts';
+import { Times } from './harness/times.ts';
 import { containersOf, isReady, type Pod, proofOf, Workload, whoAnswers } from './harness/workload.ts';
 import { gateImages, sandboxImage } from './images/images.ts';
 import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 const reboots = Number(process.env.CNI_GATE_REBOOTS ?? 20);
+const repairedReboots = Number(process.env.CNI_GATE_REPAIR_REBOOTS ?? 1);
 /** How many seconds after its start linkerd-cni adds its plugin to the chain. */
 const late = 5;
 
 /** The network namespace of the first proof after the latest reboot. */
 let netnsOfHeld = '';
-const cluster = await Cluster.start(forNodes);
+const times = new Times();
+const cluster = await times.take('control plane', Cluster.start(forNodes));
 after(() => cluster.stop());
 const elsewhere = await startElsewhere();
 after(() => elsewhere.close());
@@ -25,18 +29,22 @@ after(() => elsewhere.close());
 const shop = new Workload(cluster, 'shop');
 const bare = new Workload(cluster, 'bare');
 const images = [...gateImages(), sandboxImage(), installerImage(), ...shop.images, ...bare.images];
-const node = await RealNode.start(cluster, 'node-1', images);
+const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
 after(() => node.powerCut());
 await cluster.apply(...linkerdCni(cluster.server, late));
 // without repair until the last test, so that the tests before it can look at the held pod
 await applyWith(cluster, { repair: { mode: 'off' } });
-await Promise.all([trusted(cluster), rolledOut(), chained(node)]);
+await times.take('cni-gate installed', Promise.all([trusted(cluster), rolledOut(), chained(node)]));
 
 test('with the plugin in the chain, a pod is proved, becomes Ready, and its traffic goes to the proxy', async () => {
   await shop.create(elsewhere.url, 'linkerd');
   const pod = await shop.until(isReady);
   assert.equal(verdictOf(pod).verdict, 'passed');
   assert.equal(await whoAnswers(pod), 'the proxy');
+  // the last containers are those of this pod, because no other pod was created since the plugin was added
+  const [sandbox, validator] = node.starts().slice(-4);
+  assert.equal(validator?.id, proofOf(pod)?.id);
+  times.add('sandbox to verdict, proved', (Number(validator?.ended) - Number(sandbox?.at)) / 1000);
 });
 
 test('the race: the node reboots, and its plugin is back late', async (t) => {
@@ -48,13 +56,20 @@ test('the race: the node reboots, and its plugin is back late', async (t) => {
       race,
     );
   }
+  for (const line of times.lines()) t.diagnostic(line);
 });
 
-test('the failed pod stays held in its sandbox', async () => {
+test('the failed pod stays held in its sandbox, and kubectl shows what the guide shows', async () => {
   // by now the plugin is in the chain, and the kubelet repeats the proof in the same sandbox
   const again = await shop.until((pod) => proofOf(pod)?.restarts === 2);
   assert.deepEqual(reasonsOf(again), ['not-redirected']);
   assert.equal(verdictOf(again).sandbox.netns, netnsOfHeld);
+  const commands = [
+    ['get', 'pod'],
+    ['describe', 'pod'],
+  ];
+  const printed = await Promise.all(commands.map((words) => cluster.kubectl(['-n', 'shop', ...words])));
+  assert.deepEqual(linesNotPrinted(printed.join('\n')), [], printed.join('\n'));
 });
 
 test('after a user deletes the failed pod, its replacement works', async () => {
@@ -65,30 +80,39 @@ test('with repair, and cni-gate itself on the node, the pod returns to the mesh 
   await applyWith(cluster, { repair: { mode: 'recreate' } });
   await cluster.kubectl(['-n', 'cni-gate', 'rollout', 'restart', 'deployment/cni-gate']);
   await rolledOut();
-  const old = await shop.until(isReady);
-  await node.powerCut();
-  await node.boot();
-  await chained(node);
-  const plugin = Date.now();
-  const back = await shop.until((pod) => pod.metadata.uid !== old.metadata.uid && isReady(pod), 180);
-  t.diagnostic(`plugin in the chain to the pod Ready: ${((Date.now() - plugin) / 1000).toFixed(1)} s`);
-  assert.equal(await whoAnswers(back), 'the proxy');
+  for (let count = 1; count <= repairedReboots; count++) {
+    await t.test(`reboot ${count} of ${repairedReboots}`, async (one) => {
+      const old = await shop.until(isReady);
+      await node.powerCut();
+      await node.boot();
+      await chained(node);
+      const plugin = Date.now();
+      const back = await shop.until((pod) => pod.metadata.uid !== old.metadata.uid && isReady(pod), 180);
+      one.diagnostic(`plugin in the chain to the pod Ready: ${((Date.now() - plugin) / 1000).toFixed(1)} s`);
+      assert.equal(await whoAnswers(back), 'the proxy');
+    });
+  }
 });
 
 async function race(): Promise<void> {
   // deletes the pods of an earlier race, as a user would delete a pod whose proof failed
-  const before = await Promise.all([shop.remake(), bare.remake()]);
+  const before = await times.take('pods recreated', Promise.all([shop.remake(), bare.remake()]));
   for (const pod of before) assert.equal(await whoAnswers(pod), 'the proxy');
-  await node.powerCut();
-  await node.boot();
+  await times.take('power cut', node.powerCut());
+  const power = Date.now();
+  const sincePower = (what: string, at = Date.now()) => times.add(`power on to ${what}`, (at - power) / 1000);
+  await times.take('boot', node.boot());
 
   const past = await bare.until((pod) => isReady(pod) && containersOf(pod).every(({ id }) => startOf(id)));
+  sincePower('a pod without a proof that is Ready');
   await chained(node);
+  sincePower('the plugin in the chain');
   assert.equal(await whoAnswers(past), 'elsewhere', 'redirected without a proof: there was no race');
 
   const held = await shop.until((pod) => startOf(proofOf(pod)?.id));
   netnsOfHeld = verdictOf(held).sandbox.netns;
   const proof = proofOf(held);
+  sincePower('the verdict', startOf(proof?.id)?.ended);
   assert.equal(proof?.exitCode, exitCode.failed);
   assert.deepEqual(reasonsOf(held), ['not-redirected']);
   await backedOff(held);

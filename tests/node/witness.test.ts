@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { validatorImage } from '../../webhook/lib/version.ts';
@@ -7,14 +8,15 @@ import { pod, workload } from '../cluster/harness/objects.ts';
 import { makeNamespace } from '../cluster/installed/working.ts';
 import { configure } from './harness/configure.ts';
 import { meshedNode } from './harness/installed.ts';
-import { ofProcess, processesWith } from './harness/processes.ts';
-import { isReady, type Pod, proofOf } from './harness/workload.ts';
+import { isReady, latestProof, type Pod } from './harness/workload.ts';
 import { chained } from './mesh/daemon-set.ts';
 
 /*
  * The kubelet as a witness. This node cannot enforce a NetworkPolicy; tests/netns/witness.test.ts has a policy that
  * allows connections only from the node.
  */
+
+const many = 30;
 
 type FullPod = Pod & {
   status: { phase: string; qosClass: string };
@@ -23,11 +25,15 @@ type FullPod = Pod & {
 const { cluster, replicas, node, image } = await meshedNode();
 const { api } = cluster;
 const settings = {
-  profiles: [{ name: 'seen', proof: { witness: 'kubelet' } }],
+  profiles: [
+    { name: 'seen', proof: { witness: 'kubelet' } },
+    { name: 'unseen', proof: { checks: [{ address: { timeout: '10s' } }] } },
+  ],
 };
 await configure(cluster, replicas, { ...settings, repair: { mode: 'off' } });
 await makeNamespace(cluster, 'mesh', { [profileLabel]: 'linkerd.seen' });
 await makeNamespace(cluster, 'plain', { [profileLabel]: 'seen' });
+await makeNamespace(cluster, 'unseen', { [profileLabel]: 'unseen' });
 
 /** A container that ends immediately with exit code 0, because it only prints the validator's help. */
 const ends = [{ name: 'app', image: validatorImage, imagePullPolicy: 'Never', args: ['validate', '--help'] }];
@@ -63,8 +69,7 @@ test('pods of a Deployment, a StatefulSet and a DaemonSet, and a single pod, pas
     assert.match(log, /linkerd: witness IPv4 passed: .* come to port 4143\./);
     assert.match(log, /verdict: passed \(0\)/);
   }
-  // the validators that wait for the end of their pods
-  const memory = processesWith('cmdline', 'wait-for-signal').map(privateMemory);
+  const memory = waiting().map(privateMemory);
   assert.equal(memory.length, 4);
   t.diagnostic(`memory of each at rest: ${memory.join(', ')} kB`);
   assert.ok(Math.max(...memory) < 1000, `${memory} kB`);
@@ -83,10 +88,12 @@ test('without inbound rules, nothing but the validator starts', async () => {
   await cluster.apply(pod('lost', meshed, { namespace: 'mesh', annotations }));
   const lost = await api.until<FullPod>(
     '/api/v1/namespaces/mesh/pods?fieldSelector=metadata.name%3Dlost',
-    (one) => proofOf(one) !== undefined,
+    (one) => latestProof(one) !== undefined,
   );
-  assert.equal(proofOf(lost)?.exitCode, 95);
-  assert.match(proofOf(lost)?.message ?? '', /"reason":"inbound-not-redirected"/);
+  assert.equal(latestProof(lost)?.exitCode, 95);
+  const { state, lastState } = validatorOf(lost) ?? {};
+  const { message = '' } = state?.terminated ?? lastState?.terminated ?? {};
+  assert.match(message, /"reason":"inbound-not-redirected"/);
   assert.ok(lost.status.containerStatuses?.every(({ containerID }) => !containerID));
   await cluster.kubectl(['-n', 'mesh', 'delete', 'pod', 'lost', '--wait=true']);
 });
@@ -119,6 +126,31 @@ test('Jobs and CronJobs complete', async () => {
   await api.delete('/apis/batch/v1/namespaces/plain/cronjobs/cron');
 });
 
+test(`${many} simultaneous pods: when the next container starts`, async (t) => {
+  // pods of `plain` have a witness; those of `unseen` have none, so their validator ends before the next container starts
+  for (const namespace of ['unseen', 'plain']) {
+    const names = Array.from({ length: many }, (_, index) => `at-once-${index}`);
+    const spec = { ...here, restartPolicy: 'Never', containers: ends };
+    await Promise.all(names.map((name) => api.post(`/api/v1/namespaces/${namespace}/pods`, pod(name, spec))));
+    const done = await eventually(async () => {
+      const found = (await pods(namespace)).filter(
+        ({ metadata, status }) => metadata.name.startsWith('at-once') && status.phase === 'Succeeded',
+      );
+      assert.equal(found.length, many);
+      return found;
+    }, 180);
+    const started = new Map(node.starts().map(({ id, at }) => [id, at]));
+    const at = (id = ''): number => started.get(id.split('//')[1] ?? '') ?? Number.NaN;
+    const times = done
+      .map((one) => at(one.status.containerStatuses?.[0]?.containerID) - at(validatorOf(one)?.containerID))
+      .toSorted((a, b) => a - b);
+    const part = (which: number): string =>
+      ((times[Math.floor(which * (times.length - 1))] ?? Number.NaN) / 1000).toFixed(2);
+    t.diagnostic(`${namespace}: ${part(0.5)} s (median), ${part(0.9)} s (90 %), ${part(1)} s (longest)`);
+    for (const one of done) assert.equal(latestProof(one)?.exitCode, 0);
+  }
+});
+
 test('after a reboot, each pod is witnessed again, or fails and is recreated by repair', async () => {
   await configure(cluster, replicas, { ...settings, repair: { mode: 'recreate' } });
   await node.powerCut();
@@ -133,9 +165,21 @@ test('after a reboot, each pod is witnessed again, or fails and is recreated by 
   }, 180);
 });
 
+/** The process IDs of validators on this node that wait for the end of their pods. */
+const waiting = (): string[] =>
+  readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && read(pid, 'cmdline').includes('wait-for-signal'));
+
 /** Private memory of a process in kB. */
 const privateMemory = (pid: string): number =>
-  [...ofProcess(pid, 'smaps_rollup').matchAll(/^Private_(?:Clean|Dirty):\s+(\d+) kB$/gm)].reduce(
+  [...read(pid, 'smaps_rollup').matchAll(/^Private_(?:Clean|Dirty):\s+(\d+) kB$/gm)].reduce(
     (sum, [, kB]) => sum + Number(kB),
     0,
   );
+
+function read(pid: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -49,11 +49,11 @@ export class Fleet {
   }
 
   /** Waits until `replicas` pods run with a proof. @param old IDs of proofs that do not count */
-  running(replicas: number, old: ReadonlySet<string> = new Set()): Promise<boolean> {
+  running(replicas: number, old: ReadonlySet<string> = new Set()): Promise<number> {
     return this.#history.until(() => {
       const pods = this.pods();
       const good = pods.filter((pod) => isRunning(pod) && !old.has(pod.proof?.id ?? ''));
-      return (good.length === replicas && pods.length === replicas) || undefined;
+      return good.length === replicas && pods.length === replicas ? Date.now() : undefined;
     });
   }
 

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import type { Cluster } from '../../cluster/harness/cluster.ts';
-import { isReady, type Pod, type Proof, proofOf } from './workload.ts';
+import { isReady, latestProof, type Pod } from './workload.ts';
 
 export interface NodeWrite {
   /** `metadata.resourceVersion`. Objects of all kinds share one counter, which is etcd's. */
@@ -24,7 +24,7 @@ export interface PodWrite {
   /** The pod's IP address, once it has one. */
   address: string | undefined;
   /** The latest run of the validator that has ended. */
-  proof: Pick<Proof, 'id' | 'exitCode'> | undefined;
+  proof: { id: string; exitCode: number } | undefined;
   containers: string[];
   /** The scheduler's message about a refused binding. */
   refusal: string | undefined;
@@ -124,7 +124,7 @@ function writeOf(pod: ApiPod): PodWrite {
     phase: status.phase,
     leaving: metadata.deletionTimestamp !== undefined,
     address: status.podIP,
-    proof: proofOf(pod),
+    proof: latestProof(pod),
     containers: (status.containerStatuses ?? []).flatMap(({ containerID }) => containerID ?? []),
     refusal: scheduled?.message?.includes('denied the request') ? scheduled.message : undefined,
   };

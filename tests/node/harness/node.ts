@@ -12,7 +12,6 @@ import { run } from '../../support/run.ts';
 import { type Image, writeImages } from '../images/layout.ts';
 import { inRun } from '../setup.ts';
 import { chainFile, makeNetwork, pluginFolder, primaryChain, removeBridge } from './network.ts';
-import { ofProcess } from './processes.ts';
 import { type Start, startsIn } from './records.ts';
 import { containerdSettings, kubeletSettings, nodeAddress } from './settings.ts';
 
@@ -182,3 +181,12 @@ function descendantsOf(pid: number): number[] {
 }
 
 const commandOf = (pid: number): string => ofProcess(pid, 'cmdline').split('\0')[0] ?? '';
+
+/** Reads a file in `/proc/PID`; empty if the process has ended. */
+function ofProcess(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}

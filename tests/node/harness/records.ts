@@ -5,6 +5,7 @@ export interface Start {
   image: string;
   /** In milliseconds since 1970. */
   at: number;
+  ended?: number;
 }
 
 /** A line that `ctr events` prints: `TIME ZONE NAMESPACE TOPIC JSON`. */
@@ -21,6 +22,9 @@ export function startsIn(file: string): Start[] {
     const at = Date.parse(`${day}T${time}Z`);
     if (topic === '/containers/create') images.set(id, image);
     if (topic === '/tasks/start') starts.set(of, { id: of, image: images.get(of) ?? 'unknown', at });
+    const started = starts.get(of);
+    // the exit of the container's first process, not of a process that a probe ran in the container
+    if (topic === '/tasks/exit' && id === of && started !== undefined) started.ended = at;
   }
   return [...starts.values()];
 }

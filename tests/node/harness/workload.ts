@@ -94,20 +94,25 @@ export function containersOf({ status }: Pod): { id: string | undefined; running
 }
 
 export interface Proof {
-  id: string;
+  id: string | undefined;
   exitCode: number;
   message: string;
   /** How often the container was started again, including after reboots of the node. */
   restarts: number;
 }
 
-/** The latest ended run of the validator, even if another run has begun. */
 export function proofOf({ status }: Pod): Proof | undefined {
   const own = status.initContainerStatuses?.find(({ name }) => name === validatorContainer);
-  const ended = own?.state.terminated ?? own?.lastState?.terminated;
-  const id = withoutScheme(ended?.containerID);
-  if (own === undefined || ended === undefined || id === undefined) return undefined;
-  return { id, exitCode: ended.exitCode, message: ended.message ?? '', restarts: own.restartCount };
+  if (own?.state.terminated === undefined) return undefined;
+  const { containerID, exitCode, message = '' } = own.state.terminated;
+  return { id: withoutScheme(containerID), exitCode, message, restarts: own.restartCount };
+}
+
+/** The latest ended run of the validator, even if another run has begun. */
+export function latestProof({ status }: Pod): { id: string; exitCode: number } | undefined {
+  const own = status.initContainerStatuses?.find(({ name }) => name === validatorContainer);
+  const { containerID: id, exitCode } = own?.state.terminated ?? own?.lastState?.terminated ?? {};
+  return id === undefined || exitCode === undefined ? undefined : { id, exitCode };
 }
 
 /** Removes the scheme from `containerd://ID`, because containerd's own records contain only the ID. */
