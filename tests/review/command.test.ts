@@ -101,9 +101,9 @@ test('YAML output: standard output has only YAML, standard error has refusals an
 });
 
 suite('as a process', () => {
-  test('standard input beside files; a missing file is an error without a stack trace', (t) => {
+  test('standard input once beside files; a missing file is an error without a stack trace', (t) => {
     const folder = folderWith(t, { 'a.yaml': pod('a'), 'b.yaml': pod('b') });
-    const files = [join(folder, 'a.yaml'), '-f', join(folder, 'b.yaml'), 'none.yaml', '-f', '-'];
+    const files = [join(folder, 'a.yaml'), '-f', join(folder, 'b.yaml'), 'none.yaml', '-f', '-', '-f', '-'];
     const input = namespaceOf('shop', 'cilium');
     const { status, stdout, stderr } = cniGate(['review', ...files, '-o', 'json'], { input });
     const { summary } = JSON.parse(stdout);
@@ -149,6 +149,6 @@ suite('as a process', () => {
       env: { ...process.env, NODE_OPTIONS: options },
     });
     assert.equal(status, 2, stderr);
-    assert.match(stderr, /^cni-gate: \/dev\/zero: error: a file may have .* \(CNI_GATE_INPUT_TOO_LARGE\)\n$/);
+    assert.match(stderr, /^cni-gate: \/dev\/zero: error: review accepts .* \(CNI_GATE_INPUT_TOO_LARGE\)\n$/);
   });
 });

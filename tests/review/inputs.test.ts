@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { parsePolicy } from '../../webhook/config/load.ts';
 import { writeYaml } from '../../webhook/lib/yaml.ts';
@@ -33,6 +33,20 @@ test('files, folders and globs; a missing one is an error', (t) => {
     ['*.txt', ['*.txt: no file matches']],
   ];
   for (const [name, expected] of cases) assert.deepEqual(found(folder, name), expected);
+});
+
+test('a file that is named twice is read once', async (t) => {
+  const folder = folderWith(t, { 'a.yaml': pod('a'), 'b.yaml': pod('b') });
+  const { faults, reported } = await asked([
+    join(folder, 'b.yaml'),
+    folder,
+    `${folder}/../${basename(folder)}/b.yaml`,
+  ]);
+  assert.deepEqual(faults, []);
+  assert.deepEqual(
+    reported,
+    ['b', 'a'].map((name) => `injected profile-applies Pod shop/${name}`),
+  );
 });
 
 const asked = (names: string[]): Promise<Reviewed> =>
@@ -128,6 +142,10 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
       'injected profile-applies Pod shop/after',
     ]);
   }
+});
+
+test('an error at the end of a text without a last newline is on the last line', async (t) => {
+  assert.match((await reviewText(t, 'a: "b')).faults[0] ?? '', /^1: neither YAML nor JSON: Missing closing/);
 });
 
 test('names that begin with a dot, links to folders and node_modules are skipped in folders', async (t) => {

@@ -5,7 +5,8 @@ import { type ReviewFlags, type ReviewResult, resultOf } from '../../webhook/com
 import { parsePolicy } from '../../webhook/config/load.ts';
 import * as yaml from '../../webhook/lib/yaml.ts';
 import { summarize } from '../../webhook/review/model.ts';
-import { jsonOutput } from '../../webhook/review/output/reports.ts';
+import { answersOutput, jsonOutput } from '../../webhook/review/output/reports.ts';
+
 import { textOutput, yamlOutput } from '../../webhook/review/output/text.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
 import { folderWith } from '../support/folder.ts';
@@ -63,6 +64,7 @@ export async function reviewNames(options: ReviewOptions) {
     findings: report.findings.map(({ code, subject }) => `${code.slice('CNI_GATE_'.length)} ${subject}`),
     text: (strict = false) => joined(textOutput(report, summary, { paint, strict, diff: true })),
     json: () => json,
+    answers: () => answersOutput(report),
     yaml: () => joined(yamlOutput(report)),
   };
 }

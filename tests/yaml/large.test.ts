@@ -12,11 +12,11 @@ const tellMemory =
   "data:text/javascript,process.on('exit',()=>process.stderr.write('maxRSS '+process.resourceUsage().maxRSS))";
 
 /** Reviews a list of Deployments in a separate process. */
-function reviewed(t: TestContext, workloads: number, output: string) {
+function reviewed(t: TestContext, workloads: number, output: string, options: string[] = []) {
   const list = join(folderWith(t, {}), 'list.json');
   writeFileSync(list, jsonListOfDeployments(workloads));
   const flags = ['--profile', 'cilium', '--output', output];
-  const args = ['--import', tellMemory, main, 'review', '-f', list, ...flags];
+  const args = [...options, '--import', tellMemory, main, 'review', '-f', list, ...flags];
   const { status, stderr } = spawnSync(process.execPath, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
     encoding: 'utf8',
@@ -37,4 +37,10 @@ suite('one List, as kubectl get --all-namespaces --output json prints it', () =>
       }
       assert.ok(least * 2 ** 20 < 700e6, `${least} MiB`);
     });
+
+  test('6,000 workloads with too little memory end with an error, not with an abort', (t) => {
+    const { status, stderr } = reviewed(t, 6000, 'text', ['--max-old-space-size=128']);
+    assert.equal(status, 2, stderr);
+    assert.match(stderr, /review accepts [\d.]+ MiB of input in total.*--max-old-space-size/);
+  });
 });

@@ -6,13 +6,15 @@ const more = `
 Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet,
 ReplicationController, Job, CronJob, PodTemplate; kinds of Argo, Knative,
 Kubeflow, OpenShift, OpenKruise and others, and those that the configuration
-adds; any custom resource with spec.template.spec.containers; Lists of them.
+adds; any custom resource with spec.template.spec.containers; Lists of them, and
+AdmissionReviews about pods.
 All other objects are only counted.
 A namespace opts in by the label cni-gate.io/profile of a Namespace anywhere in
 the input, or by --profile.
 
-Output: text has a diff for each workload; json is a report; yaml is the patched
-input; junit, sarif, github and gitlab are for CI.
+Output: text has a diff for each workload; json is a report, or the answers if the
+input is AdmissionReviews; yaml is the patched input; junit, sarif, github and
+gitlab are for CI.
 
 Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: a key
 like cni-gate's without effect, no pod that is checked, a namespace that is not

@@ -1,8 +1,9 @@
 import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
-import { exitCodeOf, placeOf, type Report, type Summary, summarize } from '../review/model.ts';
+import { exitCodeOf, isRecorded, placeOf, type Report, type Summary, summarize } from '../review/model.ts';
 import { problemsOf, reportRoot } from '../review/output/problems.ts';
 import {
+  answersOutput,
   githubOutput,
   gitlabOutput,
   jsonOutput,
@@ -76,7 +77,7 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags): Iterabl
   const problems = problemsOf(report, strict, root);
   switch (flags.output) {
     case 'json':
-      return [jsonOutput(report, summary)];
+      return [isRecorded(report) ? answersOutput(report) : jsonOutput(report, summary)];
     case 'yaml':
       return yamlOutput(report);
     case 'junit':
@@ -92,11 +93,12 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags): Iterabl
   }
 }
 
-/** The text for standard error: unreadable input, and all problems if standard output has only manifests. */
+/** The text for standard error: unreadable input, and all problems if standard output has only manifests or answers. */
 function messagesFor(report: Report, { output, strict }: ReviewFlags): string {
   // the log of a GitHub Actions step shows both streams, and the annotations in standard output have the problems
   if (output === 'github') return '';
-  const shown = output === 'yaml' ? report : { ...report, reviewed: [], findings: [] };
+  const all = output === 'yaml' || (output === 'json' && isRecorded(report));
+  const shown = all ? report : { ...report, reviewed: [], findings: [] };
   const lines = problemsOf(shown, strict === true, '.').map(
     (problem) =>
       `cni-gate: ${clean(placeOf(problem))}: ${problem.level}: ${problem.text} (${problem.code})\n`,

@@ -64,7 +64,7 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
   const decisionOn = async (
     workload: Workload,
     body: unknown,
-    assumed: readonly Mesh[],
+    assumed: readonly Mesh[] = [],
   ): Promise<ReviewDecision> => {
     const asMeshed = assumed.reduce(
       (before, mesh) => before.withProfiles((each) => asIfInjected(each, mesh)),
@@ -84,6 +84,7 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
       operations: moved.length > 0 ? [...workload.prelude, ...moved] : [],
       ...(status !== undefined && { message: status.message }),
       ...(assumed.length > 0 && { assumed: assumed.map(({ name }) => name) }),
+      ...(workload.recorded && { answer: review }),
     };
   };
 
@@ -113,6 +114,7 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
     try {
       // decoded first, because an invalid pod is a fault in every namespace
       const request = decodePodRequest(body);
+      if (workload.recorded) return { decision: await decisionOn(workload, body), gaps: [] };
       const label = podLabelOf(request.pod);
       const reason = uncalled(workload.namespace);
       if (reason !== undefined) return { decision: { ...notCalled(reason), ...label }, gaps: [] };
@@ -165,7 +167,8 @@ function malformed(workload: Workload, error: CniGateError): Fault {
   const full = [...path, ...inObject];
   const what = isInObject ? `${dotted(inObject) || 'the object'} ${error.fault}` : error.message;
   const message = `${nameOf(workload)}: ${what}${seenInstead(what, valueAt(parsed(document).value, full))}`;
-  return { code: 'CNI_GATE_INPUT_SYNTAX', message, file: document.file, line: lineOf(document, full) };
+  const code = workload.recorded ? error.code : 'CNI_GATE_INPUT_SYNTAX';
+  return { code, message, file: document.file, line: lineOf(document, full) };
 }
 
 /** Describes a number or boolean where text was expected: YAML reads `1.10` as a number and `yes` as a boolean. */

@@ -1,6 +1,7 @@
 import type { Operation } from 'fast-json-patch';
 import type { Outcome } from '../admission/mutate.ts';
 import type { AdmissionDecision } from '../admission/respond.ts';
+import type { AdmissionReview } from '../admission/review.ts';
 import { type LeftReason, leftReasons } from '../core/policies/left.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 
@@ -51,6 +52,8 @@ export interface Workload extends Position {
   body: () => unknown;
   /** Operations that must precede the patch: they add the metadata that a template may lack. */
   prelude: Operation[];
+  /** Whether the workload is a recorded AdmissionReview, which is judged even if its namespace did not opt in. */
+  recorded?: true;
 }
 
 /** The answer of admission. The paths of its patch begin at the workload's object. */
@@ -63,6 +66,8 @@ export interface ReviewDecision extends Omit<AdmissionDecision<Outcome>, 'profil
   assumed?: string[];
   /** Why the mutating policy leaves the pod to the server; absent if it does not, or if the pod is refused. */
   needsServer?: LeftReason;
+  /** The answer of the server to a recorded AdmissionReview. */
+  answer?: AdmissionReview;
 }
 
 export interface Reviewed {
@@ -99,6 +104,10 @@ export interface Report {
   otherObjects: Map<string, number>;
   namespaces: number;
 }
+
+/** Whether all objects of the input are AdmissionReviews; the JSON output then consists of their answers. */
+export const isRecorded = ({ reviewed }: Report): boolean =>
+  reviewed.length > 0 && reviewed.every(({ workload }) => workload.recorded);
 
 /** The totals of a report, with the number of workloads for each outcome. */
 export interface Summary extends Record<Exclude<Outcome, 'skipped'>, number> {

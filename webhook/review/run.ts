@@ -1,6 +1,7 @@
+import { resolve } from 'node:path';
 import { coverageFindings } from './findings.ts';
 import { manifestReader } from './input/manifest-reader.ts';
-import { expand, readInput, readStream, standardInput, standardInputName } from './input/read.ts';
+import { expand, mostInput, readInput, readStream, standardInput, standardInputName } from './input/read.ts';
 import { type JudgeOptions, judgeFor } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
 import type { Fault, Report, Reviewed } from './model.ts';
@@ -29,26 +30,36 @@ export async function review(options: ReviewOptions): Promise<Report> {
     }
   }
   const isExpected = (name: string): boolean => [undefined, 'namespace-not-given'].includes(uncalled(name));
+  const manifests = reviewed.filter(({ workload }) => !workload.recorded);
   const findings = [
     ...reader.findings,
     ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace ?? '')),
   ];
-  findings.push(...coverageFindings(reviewed, reader.namespaces, profile, findings));
+  findings.push(...coverageFindings(manifests, reader.namespaces, profile, findings));
   const { documents, faults, otherObjects, namespaces } = reader;
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }
 
-/** Each argument must have objects, but a folder or a glob may have empty files. */
+/** Reads each file once. Each argument must have objects, but a folder or a glob may have empty files. */
 async function readAll(names: readonly string[], reader: ReturnType<typeof manifestReader>): Promise<void> {
+  const seen = new Set<string>();
+  let left = mostInput();
   for (const name of names) {
     const before = reader.found();
-    for (const found of expand(name)) {
-      const input = typeof found === 'string' ? await readInput(found) : found;
+    const all = expand(name);
+    const unread = all.filter(
+      (found) => typeof found !== 'string' || seen.size < seen.add(resolve(found)).size,
+    );
+    for (const found of unread) {
+      const input = typeof found === 'string' ? await readInput(found, left) : found;
       if ('code' in input) reader.faults.push(input);
-      else for (const document of readStream(input.file, input.text)) reader.take(document);
+      else {
+        left -= input.text.length;
+        for (const document of readStream(input.file, input.text)) reader.take(document);
+      }
     }
     // usually an empty pipe, because the command before it failed
-    if (reader.found() === before) reader.faults.push(withoutObjects(name));
+    if (reader.found() === before && unread.length === all.length) reader.faults.push(withoutObjects(name));
   }
 }
 

@@ -1,3 +1,4 @@
+import { reviewKind } from '../../admission/review.ts';
 import type { TemplateKind } from '../../core/profiles/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { describe, fieldsOf, isObject, valueAt } from '../../lib/json.ts';
@@ -14,12 +15,20 @@ import {
   type Workload,
 } from '../model.ts';
 import { lineOf, parsed } from './read.ts';
-import { groupOf, kubernetesKinds, nameIn, templatesIn, workloadOf, wrong } from './workloads.ts';
+import {
+  groupOf,
+  kubernetesKinds,
+  nameIn,
+  recordedWorkload,
+  templatesIn,
+  workloadOf,
+  wrong,
+} from './workloads.ts';
 
 type Fields = Record<string, unknown>;
 
 /**
- * Sorts the objects of documents: workloads are reviewed, Namespaces provide labels, and all other
+ * Sorts the objects of documents: workloads and AdmissionReviews are reviewed, Namespaces provide labels, and all other
  * objects are only counted. The order of Namespaces and workloads does not matter.
  *
  * @param kinds the kinds of custom resources that contain pod templates
@@ -60,6 +69,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     const group = groupOf(String(apiVersion));
     if (typeof kind !== 'string') countOther('no kind');
     else if (kind === 'Namespace' && group === '') readNamespace(value, position);
+    else if (kind === reviewKind && group === 'admission.k8s.io') readReview(value, position);
     else if (typeof apiVersion !== 'string' && kubernetesKinds.some((known) => known.kind === kind)) {
       throw wrong(`a ${kind} has no apiVersion`);
     } else readWorkloads(value, position);
@@ -79,6 +89,13 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     const line = lineOf(document, [...path, 'metadata', 'labels', profileLabel]);
     namespaces.set(name, { ...maps, file: document.file, line });
     findings.push(...keyFindings(object, [], { subject: `Namespace ${name}`, namespace: name }, position));
+  }
+
+  /** Adds a review about a pod, and counts other reviews. An invalid pod becomes a fault only when it is judged. */
+  function readReview(review: Fields, position: Position): void {
+    const { kind = 'Pod' } = fieldsOf(fieldsOf(review.request).kind);
+    if (kind === 'Pod') workloads.push(recordedWorkload(review, position));
+    else countOther(`${reviewKind} of ${kind}`);
   }
 
   /** Adds a workload for each pod template of an object. */

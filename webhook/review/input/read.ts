@@ -11,8 +11,9 @@ const mebi = 2 ** 20;
 /** The maximum characters of a YAML document, which needs up to a hundred times as much memory. */
 export const largestYaml = 8 * mebi;
 
-/** The maximum bytes of an input. Processing needs up to six times as much, so a small heap lowers the limit. */
-const mostInput = (): number => Math.min(256 * mebi, Math.floor(getHeapStatistics().heap_size_limit / 8));
+/** The maximum bytes of all inputs. Processing needs up to six times as much, so a small heap lowers the limit. */
+export const mostInput = (): number =>
+  Math.min(256 * mebi, Math.floor(getHeapStatistics().heap_size_limit / 8));
 
 /** The argument of `-f` for standard input. */
 export const standardInput = '-';
@@ -63,9 +64,12 @@ function manifestsIn(folder: string): (string | Fault)[] {
   ];
 }
 
-/** Reads a file, or standard input for `-`, as UTF-8 text without a byte order mark. */
-export async function readInput(path: string): Promise<{ file: string; text: string } | Fault> {
-  const most = mostInput();
+/**
+ * Reads a file, or standard input for `-`, as UTF-8 text without a byte order mark.
+ *
+ * @param max the maximum number of bytes
+ */
+export async function readInput(path: string, max: number): Promise<{ file: string; text: string } | Fault> {
   const file = path === standardInput ? standardInputName : path;
   const chunks: Buffer[] = [];
   let size = 0;
@@ -74,8 +78,8 @@ export async function readInput(path: string): Promise<{ file: string; text: str
     for await (const chunk of path === standardInput ? process.stdin : createReadStream(path)) {
       const bytes = Buffer.from(chunk);
       size += bytes.length;
-      if (size > most) {
-        const message = `a file may have ${(most / mebi).toFixed(1)} MiB: split it, or give Node more memory with NODE_OPTIONS=--max-old-space-size`;
+      if (size > max) {
+        const message = `review accepts ${(mostInput() / mebi).toFixed(1)} MiB of input in total: review fewer files at a time, or give Node more memory with NODE_OPTIONS=--max-old-space-size`;
         return { code: 'CNI_GATE_INPUT_TOO_LARGE', message, file };
       }
       chunks.push(bytes);
@@ -161,7 +165,8 @@ function faultIn(document: SourceDocument): Fault | undefined {
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const { message, column } = error;
-    const line = start + error.line - 1;
+    // `parse` may have added a newline, and an error at the end is then one line too far
+    const line = Math.min(start + error.line - 1, start + newlines(text));
     const isTemplate = /^[^#\n]*(?:\{\{|\{%)/m.test(text);
     const advice = isTemplate ? '; render a template first, for example with helm template' : '';
     return fault('CNI_GATE_INPUT_SYNTAX', `neither YAML nor JSON: ${message}${advice}`, { line, column });

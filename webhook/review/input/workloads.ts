@@ -112,6 +112,24 @@ export function workloadOf(
   };
 }
 
+/** Makes a workload from an AdmissionReview about a pod, which is decoded only when the workload is judged. */
+export function recordedWorkload(review: Fields, position: Position): Workload {
+  const { object, namespace, name } = fieldsOf(review.request);
+  const pod = nameIn(fieldsOf(object), '');
+  const text = JSON.stringify(review);
+  return {
+    ...position,
+    apiVersion: 'v1',
+    kind: 'Pod',
+    namespace: String(namespace || pod.namespace),
+    name: String(name || pod.name),
+    podPath: ['request', 'object'],
+    body: () => JSON.parse(text),
+    prelude: [],
+    recorded: true,
+  };
+}
+
 /** The namespace and name of an object. An object without a name gets a placeholder, for messages. */
 export function nameIn(object: Fields, defaultNamespace: string): { namespace: string; name: string } {
   const metadata = fieldsOf(object.metadata);
