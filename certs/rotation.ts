@@ -7,7 +7,7 @@ import { inForce, type Period, periodOf, readCertificates, renewalDue } from './
 /** The state that all replicas share. It is stored in the Secret, so that any replica can continue a rotation. */
 export interface State {
   authority: SigningAuthority;
-  /** The next authority. Its certificate is in the caBundles already; it signs once every API server has read them. */
+  /** The next authority. The caBundles already contain its certificate. It signs once every API server trusts it. */
   next?: SigningAuthority | undefined;
   /** Earlier authorities, the latest first. Their keys are deleted, but they are trusted until they expire. */
   previous?: TrustedAuthority[] | undefined;
@@ -21,7 +21,7 @@ export interface TrustedAuthority extends Period {
 
 export type SigningAuthority = TrustedAuthority & Authority;
 
-/** The values of a metric's label: docs/reference/metrics.md. */
+/** The values of the metrics' label `reason`: docs/reference/metrics.md. */
 export type FaultReason =
   | 'missing'
   | 'empty'
@@ -58,7 +58,7 @@ export function secretData(state: State): SecretData {
   };
 }
 
-/** Reads the Secret's data. If any part is damaged, nothing of it is used. */
+/** Reads the Secret's data. If any part is damaged, no part is used. */
 export function readSecret(data: SecretData | undefined, now: Date): Reading {
   const faulty = (reason: FaultReason, message: string): Reading => ({ fault: { reason, message } });
   if (!data) return faulty('missing', 'the Secret does not exist');
@@ -71,7 +71,7 @@ export function readSecret(data: SecretData | undefined, now: Date): Reading {
       previous: previous ? readTrusted(previous) : [],
     };
     const { notBefore, notAfter, fingerprint } = state.authority;
-    // `next` is not compared: ca.crt lacks it if a user added it by hand
+    // ca.crt may lack `next`: a user who adds the next authority by hand need not change ca.crt
     if (!fingerprintsIn(data['ca.crt']).has(fingerprint))
       return faulty('inconsistent', 'ca.crt does not contain the authority of the Secret');
     if (inForce(state.authority, now)) return { state };
@@ -121,7 +121,7 @@ export function fingerprintsIn(bundle: string | undefined): Set<string> {
   }
 }
 
-/** What is wrong with a caBundle, which should have exactly the authorities of `expected`. */
+/** What is wrong with a caBundle, which should have exactly the authorities of `expected`; undefined if nothing is. */
 export function bundleFault(bundle: string, expected: string): FaultReason | undefined {
   if (bundle.trim() === '') return 'empty';
   const [found, wanted] = [fingerprintsIn(bundle), fingerprintsIn(expected)];
@@ -136,7 +136,7 @@ const authorityDays = 365;
 export interface Observation {
   reading: Reading;
   /**
-   * The last valid state that this replica read or wrote; undefined if its serving certificate is not valid. While the
+   * The last valid state that this replica read or wrote; undefined if its serving certificate is not valid. While that
    * certificate is valid, no replica can have dropped the authority that signed it.
    */
   remembered: State | undefined;
@@ -176,7 +176,7 @@ export function planStep(observation: Observation): Plan {
 function dueStep(state: State, { now, trustedFor = -1, overlap }: Observation): Plan {
   const { authority, next, previous = [] } = state;
   const valid = previous.filter(({ notAfter }) => now <= notAfter);
-  // `next` has expired, or was made with a wrong clock. A user's may begin minutes later, if the user's clock is fast
+  // `next` has expired, or begins in the future. It may begin a few minutes from now, if the clock of a user is fast
   if (next && (now > next.notAfter || next.notBefore.getTime() - now.getTime() > allowedSkewMs))
     return { step: 'drop', state: { ...state, next: undefined } };
   if (valid.length < previous.length) return { step: 'drop', state: { ...state, previous: valid } };
@@ -197,8 +197,8 @@ export interface TrustedSince {
 }
 
 /**
- * Measures for how long the next authority has been trusted, by this replica's monotonic clock. With a stored time, a
- * jump of the clock could end the wait before every API server knows the authority.
+ * Measures for how long the next authority has been trusted, by this replica's monotonic clock. If a wall-clock time
+ * was stored instead, a clock change could let the authority sign before every API server trusts it.
  * @param before the result of the previous call
  * @param fingerprint the fingerprint of the next authority
  */

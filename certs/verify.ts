@@ -34,7 +34,7 @@ export function readCertificates(pem: string): [X509Certificate, ...X509Certific
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const what = 'A certificate is PEM, but cannot be decoded';
   const [leaf, ...issuers] = blocks.map((block) => orUnreadable(what, () => decode(block)));
-  // fails while a file is still being written: an incomplete block has a beginning but does not match
+  // false while a file is still being written: an incomplete block has a BEGIN line, but does not match
   if (leaf && pem.split('-----BEGIN CERTIFICATE').length === blocks.length + 1) return [leaf, ...issuers];
   const message = `The certificate must be whole PEM blocks from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----; found were ${blocks.length}.`;
   throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message);
@@ -97,7 +97,7 @@ export function verifyChain(
     all.filter((each) => inForce(periodOf(each), now)),
   );
   if (!roots?.length) return 'no authority of the caBundle is in force';
-  // issuers that are added to this set are visited too
+  // the loop also visits the issuers that it adds to this set
   const chained = new Set([leaf]);
   for (const each of chained) {
     if (roots.some((root) => root.fingerprint256 === each.fingerprint256 || isIssued(each, root)))
@@ -120,8 +120,8 @@ function tryRead(pem: string): ReturnType<typeof readCertificates> | string {
 
 /**
  * The DNS names and IP addresses in `X509Certificate.subjectAltName`, such as `DNS:a.example, IP Address:192.0.2.1`.
- * Node writes a value with a comma or a quote as a JSON string (since CVE-2021-44532), so a value cannot pretend to be
- * a further name.
+ * Node writes a value with a comma or a quote as a JSON string (since CVE-2021-44532), so a value cannot add another
+ * name.
  */
 export function namesIn(line: string | undefined): string[] {
   const entries = (line ?? '').matchAll(/([^:,"]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy);
@@ -131,7 +131,7 @@ export function namesIn(line: string | undefined): string[] {
   });
 }
 
-/** Node decodes key and dates only when they are read. A bad key throws then, but a bad date would pass as valid. */
+/** Node decodes key and dates only when they are read. A bad key throws, but a bad date is an invalid `Date`. */
 function decode(text: string): X509Certificate {
   const certificate = new X509Certificate(text);
   const { publicKey, validFromDate, validToDate } = certificate;
