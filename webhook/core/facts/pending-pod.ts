@@ -19,7 +19,7 @@ export interface PendingPod extends Required {
   group: string;
   /** The node of the refusal in the pod's condition PodScheduled; undefined if the condition shows no refusal. */
   refused: string | undefined;
-  /** When the hold began, or a later time, in milliseconds since the epoch; undefined if neither is known. */
+  /** When the hold began, or a later time if the start is unknown, in milliseconds since the epoch. */
   heldSince: number | undefined;
   requests: Amounts;
   /** `metadata.resourceVersion`. */

@@ -42,8 +42,6 @@ export interface DaemonSetStatus {
   reason: string;
   /** When the state began, in milliseconds since the epoch; undefined if the cluster's objects do not show it. */
   since?: number | undefined;
-  /**
-   * If `since` is undefined: when this process saw the state begin. Messages omit it, as it differs between replicas.
-   */
+  /** If `since` is undefined: when this process saw the state begin. Messages omit this time: replicas differ in it. */
   observedAt?: number | undefined;
 }

@@ -20,7 +20,7 @@ export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { t
 
 /**
  * What the proofs of pods showed about networks, from lists and watches alone. After a restart, the first lists restore
- * this, except failures of deleted pods, earlier failures of pods that failed again, and boots of nodes.
+ * these results, except failures of deleted pods, earlier failures of pods that failed again, and boots of nodes.
  */
 export class Evidence {
   readonly #known = new Map<string, PodEvidence>();
@@ -168,5 +168,5 @@ export class Evidence {
   }
 }
 
-/** Without any results, for a server that watches no cluster. */
+/** Evidence without any results, for a server that watches no cluster. */
 export const noEvidence: EvidenceView = new Evidence(() => false);

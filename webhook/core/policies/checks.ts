@@ -53,7 +53,7 @@ function dualStackCel(container: string, variable: string): Cel {
 
 const octet = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
 const ipv4 = `${octet}([.]${octet}){3}:[1-9][0-9]{0,3}`;
-// not IPv4-mapped addresses, such as [::ffff:1.2.3.4]
+// does not match IPv4-mapped addresses, such as [::ffff:1.2.3.4]
 const ipv6 = '\\[([0-9a-f]{1,4}(:[0-9a-f]{1,4}){0,5})?::([0-9a-f]{1,4})?\\]:[1-9][0-9]{0,3}';
 /**
  * The listeners of a mesh's proxy that the policy reads: addresses of both families, separated by commas, or none. A

@@ -94,7 +94,7 @@ export function annotationCel(key: string): Cel {
 const inAnnotation = (key: string): Cel =>
   `[${annotationCel(key)}].filter(a, a.matches(${text(idText.source)})).map(a, int(a)).filter(i, i <= ${greatest})`;
 
-/** The ids that these containers set; if none sets one, the pod's. An explicit 0 is no id, but overrides the pod's. */
+/** The ids that these containers set; if none sets one, the pod's id. An explicit 0 is not an id, but overrides it. */
 function inContainers({ containers = [] }: IdSource, field: string, ofPod: boolean): Cel[] {
   if (containers.length === 0) return [];
   const named = containers.map((name) => containersNamed(name)).join(' + ');

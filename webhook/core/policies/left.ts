@@ -63,7 +63,7 @@ export const markBeginning = '^[{]"version":"[^"]*","left":"';
 /** A reason that depends on a profile, as an expression for the policy and as a function for the server. */
 interface ProfileReason {
   reason: LeftReason;
-  /** The profile, annotation or variable that causes it. */
+  /** The profile, annotation or variable that is the cause. */
   by: string;
   expression: Cel;
   holds(place: Place): boolean;
@@ -118,7 +118,7 @@ function skipping({ connect, skippedPorts: key }: RedirectSettings): ProfileReas
 const listenersOf = (container: string, env: string): ProfileReason => ({
   reason: 'families',
   by: env,
-  // the API server bounds the cost of matching a pattern
+  // the length is limited, because the API server limits the cost of matching a pattern
   expression: `[${valueIn(container, env)}].exists(v, size(v) > ${longest} || !v.matches(${text(plainListeners)}))`,
   holds: ({ pod }) =>
     allContainers(pod)

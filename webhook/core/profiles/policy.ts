@@ -36,7 +36,6 @@ export class Policy {
   readonly profiles: ReadonlyMap<string, Profile>;
   /** `namespace/name` of every DaemonSet that provides a network. The pods of these DaemonSets are exempt. */
   readonly daemonSets: ReadonlySet<string>;
-  /** The configuration of this policy. */
   readonly configuration: Configuration;
 
   constructor(configuration: Configuration) {
@@ -58,7 +57,7 @@ export class Policy {
     );
   }
 
-  /** A profile without a proof never has a passed one, so `gate.evidence: proof` does not apply to it. */
+  /** `gate.evidence: proof` does not apply to a profile without a proof, because no pod could ever pass it. */
   evidenceOf({ evidence, proof }: Pick<Profile, 'evidence' | 'proof'>): EvidenceMode {
     return evidence ?? (hasProof(proof) ? this.gate.evidence : 'ready');
   }

@@ -23,7 +23,7 @@ export const placesOf = ({ namespace, name }: DaemonSetOfProfile): DaemonSetRef[
   [namespace].flat().map((place) => ({ namespace: place, name }));
 
 /**
- * The user and group of a proof. If `asUser` names containers, they also give the group; else the two ids are equal.
+ * The user and group of a proof. If `asUser` names containers, the group is theirs too; otherwise, both ids are equal.
  */
 export type Identity = Pick<ProofContainer, 'asUser' | 'notAsUser' | 'notAsGroup'>;
 
