@@ -4,7 +4,7 @@ import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
 /** A list or watch that ended. The next begins after `wait` milliseconds. */
 export interface Ended {
   during: 'list' | 'watch';
-  /** The values of a metric's label. `silent`: the connection is dead; `expired`: the watched version is too old. */
+  /** The metric's label `reason`. `silent`: the connection is dead; `expired`: the watched version is too old. */
   reason: 'ended' | 'silent' | 'expired' | 'failed';
   wait: number;
   error?: unknown;

@@ -19,7 +19,7 @@ export type WatchEvent<T> =
   | { type: 'removed'; metadata: Metadata }
   | { type: 'bookmark'; resourceVersion: string };
 
-/** @throws ClusterError for an ERROR event; Error if the text is not an event, so that earlier events may be wrong */
+/** @throws ClusterError for an ERROR event; Error if the text is not an event */
 function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>): WatchEvent<T> {
   if (isCut) {
     const metadata = identityIn(text);

@@ -63,7 +63,7 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   retention: { ...namespaces, weigh: weightOf },
 };
 
-/** All nodes. Each is written mostly by its own kubelet, which limits its size. */
+/** All nodes. The kubelet writes most of its Node, which limits the size of a Node. */
 export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
   path: '/api/v1/nodes',

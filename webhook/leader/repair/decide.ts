@@ -19,8 +19,8 @@ export interface Recreation {
 const look = 'look at what the proofs saw: "cni-gate status"';
 
 /**
- * Why a failed pod is not recreated now, and what the user can do. Reasons from `under-way` on go away without the
- * user.
+ * Why a failed pod is not recreated now, and what the user can do. The reasons from `under-way` on end without any
+ * action.
  */
 export const skipTexts = {
   leaving: 'it is being deleted',
@@ -141,8 +141,8 @@ function judge(
 }
 
 /**
- * Whether the node's network works, by a pass that is newer than the failure or the loss. A failed proof is as old as
- * the pod's first failed run in its sandbox, because later runs test the same sandbox.
+ * Whether the node's network works, by a pass that is newer than the failure or the loss. The failure is as old as the
+ * pod's first failed run in its sandbox, because later runs test the same sandbox.
  */
 function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
   const failed = pod.unready ?? { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };
