@@ -54,7 +54,7 @@ export function nodeAnswer(
     case 'unknown':
       return { code: status.reason === 'not-synced' ? 503 : 404, text: status.why };
     case 'try': {
-      // the gate lets a pod find out, but for a mistyped DaemonSet the answer must not be that the node is ready
+      // the gate would let a pod try the node, but a mistyped DaemonSet must not make the node count as ready
       const missing = combined
         .flatMap(({ daemonSets }) => daemonSets.map(placesOf))
         .find((places) => !places.some((place) => view.readiness.knows(place)));

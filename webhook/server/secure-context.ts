@@ -49,7 +49,7 @@ export async function secure(
 
 /**
  * Checks the client certificates of callers, and returns the PEM of the authorities. When these change, connections
- * that were accepted before end after their next answer. The API server sends a certificate only if it is configured
+ * that were accepted earlier end after their next answer. The API server sends a certificate only if it is configured
  * to: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#authenticate-apiservers
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE if the file cannot be used at the start
  */
