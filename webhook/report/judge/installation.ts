@@ -22,7 +22,7 @@ export function checkVersion(facts: Facts): Finding[] {
   return [warning(`${text}: refused pods are not steered, which needs ${leastVersion}`, hint)];
 }
 
-/** Whether the installation has only the policies over pods, and no server. */
+/** Whether the installation has only the policies for pods, and no server. */
 export function isProofOnly({ installation }: Facts): boolean {
   const { mutating, validating, deployment, service, policies } = installation;
   const ofPods = [policies.mutating.policy, policies.mutating.binding, policies.pods.binding];
@@ -33,8 +33,8 @@ export function isProofOnly({ installation }: Facts): boolean {
 }
 
 /**
- * Whether the cluster has any object of cni-gate. The binding of the policy over pods counts too: if only the binding
- * is left, it refuses every pod of the namespaces that opted in.
+ * Whether the cluster has any object of cni-gate. The binding of the policy for pods counts too: if only the binding is
+ * left, the API server refuses every pod of the namespaces that opted in.
  */
 export function checkPresence(facts: Facts): Finding[] {
   const { mutating, validating, deployment, service, policies } = facts.installation;

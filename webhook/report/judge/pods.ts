@@ -6,7 +6,7 @@ import { type PodFacts, withoutProofText } from '../observe/pods.ts';
 import { textOf } from './nodes.ts';
 import { compare, type Finding, failed, known, notKnown, warning } from './row.ts';
 
-/** The rows of all pods that have some, in the order of their names. @throws Settled if pods may not be read */
+/** The rows of all pods, in the order of the pods' names. @throws Settled if pods may not be read */
 const ofEach = (facts: Facts, rowsOf: (pod: PodFacts) => Finding[]): Finding[] =>
   (known(facts.pods) ?? []).toSorted((one, other) => compare(nameOf(one), nameOf(other))).flatMap(rowsOf);
 
@@ -36,8 +36,8 @@ const verdictText: Partial<Record<Verdict, string>> = {
 };
 
 /**
- * Pods whose network is lost, or whose proof did not pass, even if `proof.mode: warn` let the pod start. Before them,
- * whether repair has stopped, which the leader reports in the events of these pods.
+ * Pods whose network is lost, or whose proof did not pass, even if `proof.mode: warn` let the pod start. If repair has
+ * stopped, which the leader reports in events of these pods, the first row says so.
  */
 export function checkProofs(facts: Facts): Finding[] {
   const eventOf = ({ uid }: PodFacts) => facts.events.found?.get(uid);

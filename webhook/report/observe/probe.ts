@@ -83,7 +83,7 @@ const withTakenName = <P extends { spec: object }>(pod: P) => ({
 
 /** A plain pod that meets Pod Security `restricted`, and sets requests and limits, because quotas may require them. */
 function podFor(namespace: string, image: string) {
-  // of the class Burstable, like most pods, because the class decides about the resources of our init container
+  // of the QoS class Burstable, like most pods, because our init container's resources depend on the class
   const resources = { requests: { cpu: '10m', memory: '32Mi' }, limits: { cpu: '20m', memory: '64Mi' } };
   const container = {
     name: 'probe',

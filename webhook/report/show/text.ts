@@ -39,7 +39,7 @@ export function reportText(
   const checks = [...Map.groupBy(rows, ({ check }) => check).values()];
   const column = Math.max(0, ...rows.map(({ check }) => check.length));
 
-  /** What a check says, beside its mark and its name. */
+  /** The lines for a check: its mark, its name and a text. */
   const entry = (worst: Result, check: string, what: string): string[] => {
     const [mark, colour] = marks[worst];
     return wrap(
