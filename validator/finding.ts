@@ -44,5 +44,5 @@ export function failed(reason: Reason, seen: string): Failed {
   return { passed: false, reason, seen };
 }
 
-/** The kernel's view of the network cannot be read. */
+/** Thrown if the kernel's tables about the network cannot be read. */
 export class NotReadable extends Error {}

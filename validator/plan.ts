@@ -11,7 +11,7 @@ export interface Step extends AskedCheck {
   family?: Family;
   /** Families of the pod that the mesh does not redirect by design; a note on the result names them. */
   notServed?: Family[];
-  /** Set in a recheck, when the proxy has its port: see {@link laterForm}. */
+  /** Set in a recheck, when the proxy uses its port: see {@link laterForm}. */
   isLater?: true;
   /** Set if the check has failed already, because the network cannot change its result. */
   settled?: Failed;
@@ -50,9 +50,9 @@ export function plan(
 }
 
 /**
- * The steps of a recheck. The kubelet's readiness probe takes the place of the witness and of `roundTrip`: the node
- * limits its ICMP messages for each pod, and the pod's own programs may use them up. `reach` is about another program.
- * Each attempt at `policy` may log a denied packet, so `policy` is repeated only on request.
+ * The steps of a recheck. The kubelet's readiness probe replaces the witness and `roundTrip`: the node limits its ICMP
+ * messages for each pod, and the pod's own programs may use them up. `reach` tests another program. Each attempt at
+ * `policy` may log a denied packet, so `policy` is repeated only on request.
  */
 export const laterForm = (steps: Step[], hasPolicy: boolean): Step[] =>
   steps

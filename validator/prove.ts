@@ -13,7 +13,7 @@ import type { Pod } from './pod.ts';
 import type { WitnessCheck } from './shared/contract.ts';
 import { type Attempt, untilAllPass } from './simultaneous.ts';
 
-/** If the kubelet, which connects once a second, does not in this many milliseconds, other checks are repeated. */
+/** If the kubelet, which connects once a second, has not connected for this many milliseconds, other checks repeat. */
 const look = 2000;
 
 /** How long, in milliseconds, the mesh's rule may take after a connection of the kubelet that was not redirected. */
@@ -86,7 +86,7 @@ async function proveTogether(
   return new Map(ended.map(({ check: { step }, finding }) => [step, resultOf(step, pod, finding)]));
 }
 
-/** The attempt of a step, which is not that of the check `witness`. */
+/** The attempt of a step, for all checks except `witness`. */
 export function attemptAt(step: Step, pod: Pod): Attempt {
   const { check, settled, family, isLater } = step;
   if (settled) return async () => ({ ...settled, final: true });

@@ -58,7 +58,7 @@ const live = [tcpState.established, tcpState.synReceived, tcpState.finWait1, tcp
 /** As `live`, plus the state of an end that closed first: enough to find out who answered, but not for a proof. */
 export const liveOrClosed: number[] = [...live, tcpState.timeWait];
 
-/** The port of a connection's other end, if that is in this network namespace. @param from our possible addresses */
+/** The port of a connection's other end, if this end is in our network namespace. @param from our possible addresses */
 export function endedAt(
   from: Address[],
   fromPort: number,
@@ -108,8 +108,8 @@ export const surelyListens = (port: number, family: Family): boolean =>
   isInState([tcpState.listen], loopback[family], port, loopback[family], 0);
 
 /**
- * The text of a kernel table, or only its lines that contain `part`. If it cannot be read, that is an error, except for
- * IPv6 tables without IPv6.
+ * The text of a kernel table, or only its lines that contain `part`. Throws if the table cannot be read; an IPv6 table
+ * may be missing.
  */
 export function readTable(path: string, part?: string): string {
   try {

@@ -21,7 +21,7 @@ import { ownAddresses } from './probe.ts';
 
 const attempt = 500;
 
-/** Checks Istio's ambient mode, where ztunnel listens in the pod's network namespace, without binding its ports. */
+/** Checks Istio's ambient mode, where ztunnel listens in the pod's network namespace. Does not bind ztunnel's ports. */
 export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
     const unsure = check.listeners.filter((port) => !surelyListens(port, family));
@@ -36,8 +36,8 @@ export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod):
 }
 
 /**
- * The form of the check in a recheck: if ztunnel accepts nothing, so that its queue fills up and the kernel drops further
- * connections, that is not the network's fault.
+ * The check as a recheck makes it: if ztunnel accepts no connections, its queue fills up and the kernel drops further
+ * ones, which is not the network's fault.
  */
 export function attemptCapturedLater(check: CapturedCheck, family: Family, pod: Pod): Attempt {
   const ask = attemptCaptured(check, family, pod);

@@ -39,7 +39,7 @@ const discarding: Record<string, string> = {
   EACCES: 'prohibit',
 };
 
-/** The route that a program gets if the kernel chooses the source. Connecting a datagram socket sends nothing. */
+/** The route that a program gets if the kernel chooses the source address. Connecting a UDP socket sends nothing. */
 export function routeTo(address: string, family: Family): Route | Failed | undefined {
   const socket = native.datagrams(family === 'IPv4' ? 4 : 6);
   try {

@@ -39,19 +39,19 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
 /** How long, in milliseconds, routes may be missing after an address has appeared: plugins write routes later. */
 const settling = 1000;
 
-/** The usual and the shortest time of an attempt, in milliseconds. The kernel retries a neighbour once a second. */
+/** The usual and the shortest time of an attempt, in milliseconds. The kernel asks for a neighbour once a second. */
 const round = { usual: 1000, least: 300 };
 
 /** A datagram to a known neighbour leaves within this many milliseconds; to an unknown one, it waits for seconds. */
 const prompt = 200;
 
-/** How many consecutive datagrams must leave. If the kernel gives up on a neighbour, queued datagrams seem to leave. */
+/** How many consecutive datagrams must leave. Datagrams that the kernel discards from its queue seem to leave too. */
 const enough = 3;
 
 /**
  * Checks that the link-layer address of the default gateway is known, which shows that the pod is attached to a
- * network. Network policies do not affect this. A pod without a gateway passes only if it has its address (an interface
- * may be late). A pod without a default route also fails if the profile requires one.
+ * network. Network policies do not affect this. A pod without a gateway passes only if its interfaces have its
+ * addresses, because an interface may be late. A pod without a default route also fails if the profile requires one.
  */
 export function attemptGateway({ required }: GatewayCheck, family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);

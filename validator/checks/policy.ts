@@ -35,8 +35,8 @@ interface Target extends HostPort {
 
 /**
  * Checks that the pod's network policy is in force: all allowed targets can be reached and no blocked one can, for a
- * second. Silence and ICMP errors mean that a target is blocked. A reset shows neither, because the packet came to the
- * target or to something that answers for it.
+ * second. Silence and ICMP errors mean that a target is blocked. A reset shows neither, because the packet reached the
+ * target or something that answers for the target.
  */
 export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families }: Pod): Attempt {
   const known = new Map<string, string[]>();

@@ -11,11 +11,11 @@ export interface ProbeOptions {
   /** Whether our own listener accepted a connection from this address and port. */
   accepted: Listener['accepted'];
   limit: number;
-  /** The address to connect from, if it matters. */
+  /** The source address; undefined if the kernel should choose it. */
   from: string | undefined;
 }
 
-/** How long, in milliseconds, an answer on a connection is awaited. */
+/** How long to wait for an answer on a connection, in milliseconds. */
 const patience = 500;
 
 /** Who answered: our listener, a relay with the token of our listener, a different program, or nobody yet. */

@@ -20,7 +20,7 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
     const wrong = wrongUser(check, pod.userId, pod.groupId);
     if (wrong) return wrong;
     const token = native.random(32);
-    // an inbound check listens only on `lo`, where its connection stays: the kubelet's is for the check `witness`
+    // an inbound check listens only on `lo`, where its own connection stays: the check `witness` needs the kubelet's
     const from = check.direction === 'inbound' ? loopback[family] : undefined;
     const listener = listen(check.listen, family, token, from);
     if (typeof listener === 'string') return cannotListen(check.listen, family, listener);
@@ -35,9 +35,9 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
 }
 
 /**
- * The form of the check once the proxy has its port: the proxy must get the connection. A proxy that does not listen is
- * not the network's fault. Neither is a proxy that accepts nothing, so that its queue fills up and the kernel drops
- * further connections. Both are the failure `no-listener`.
+ * The check when the proxy already uses its port: the proxy must get the connection. If the proxy does not listen, or
+ * accepts nothing until the kernel drops further connections, that is not the network's fault: the check fails with
+ * `no-listener`.
  */
 export function attemptProxied(check: RedirectCheck, family: Family, pod: Pod): Attempt {
   const from = check.direction === 'inbound' ? loopback[family] : undefined;

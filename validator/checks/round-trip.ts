@@ -36,9 +36,9 @@ const waits: Record<Family, number> = { IPv4: patience.first, IPv6: patience.fir
 const running = new Map<Family, Promise<Passed | Failed>>();
 
 /**
- * Checks that a packet reaches the node and that its answer arrives: the node refuses a datagram to a closed port, or
- * answers a datagram with hop limit 1. ARP is no round trip: Linux answers ARP for its addresses on every interface,
- * and Cilium's program for any address. With `prefer`, a missing answer passes with a note.
+ * Checks that a packet reaches the node and that the node's answer arrives: the node refuses a datagram to a closed
+ * port, or answers a datagram with hop limit 1. ARP would not show this: Linux answers ARP requests for its addresses
+ * on every interface, and Cilium's program answers for any address. With `prefer`, a missing answer passes with a note.
  */
 export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
@@ -122,8 +122,8 @@ const meaningIPv6: Record<string, string> = {
 
 /**
  * Returns the finding for the first valid answer. An answer must quote our token, and must not come from a filter
- * ("prohibited"), which may be at the pod's own end. "Port closed" must come from the host itself. A datagram to the
- * address outside the cluster must be answered by a router, which has neither this address nor one of the pod.
+ * ("prohibited"), which may be at the pod's own end. "Port unreachable" must come from the host itself. A datagram to
+ * the address outside the cluster must be answered by a router, which has neither this address nor one of the pod's.
  */
 export function answerIn(
   messages: IcmpError[],

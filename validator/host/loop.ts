@@ -15,7 +15,7 @@ interface Timer {
 
 const watches = new Map<number, Watch>();
 const timers = new Set<Timer>();
-/** What to do for events that have happened already. */
+/** The functions to call for events that have already happened. */
 const ready: (() => void)[] = [];
 /** After a stall of this many milliseconds, the program may have missed the events that it waits for. */
 const longestStall = 1000;

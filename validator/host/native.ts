@@ -18,7 +18,7 @@ export interface Native {
    * again, with the arguments `next`, and the listeners stay open for {@link adopt}. Returns if this fails.
    */
   rest(listeners: number[], milliseconds: number, next: string[]): void;
-  /** Makes valid a descriptor that the previous program left open in {@link rest}. */
+  /** Takes over a descriptor that the previous program left open in {@link rest}. */
   adopt(descriptor: number): number;
 
   /** The text of a file, or only its lines that contain `part`. Bytes that are not UTF-8 are replaced. */

@@ -47,7 +47,7 @@ export async function dial(options: DialOptions): Promise<Dialled> {
   return { as: 'refused', code: first ?? 'ENOTFOUND' };
 }
 
-/** The addresses of a name within a time, or an address itself. Otherwise, returns how a dial to the name ends. */
+/** The addresses of a name, or `host` itself if it is an address. If that fails, returns how a dial ends. */
 export function addressesOf(host: string, limit: number): Promise<string[] | Unresolved> {
   if (parseSocketAddress(host) !== undefined) return Promise.resolve([host]);
   return new Promise((resolve) => {
@@ -82,7 +82,7 @@ async function connect(
   }
   try {
     if (await eventOf(socket, pollEvent.out, limit)) {
-      // a message that arrived while the kernel was sending leaves the connect pending, so it is read first
+      // an ICMP message that arrived while the kernel was sending leaves the connect pending, so it is read first
       const [message] = seesIcmp ? native.icmpErrors(socket) : [];
       if (message) {
         close(socket);
@@ -112,7 +112,7 @@ function bindTo(socket: number, address: string, port: number): void {
 /** A TCP connection. The kernel buffers what arrives before `receive` is called. */
 export class Connection {
   readonly #socket: number;
-  /** Our own address, as the other end sees it unless it is translated on the way. */
+  /** Our own address, as the other end sees it unless a NAT rule changes it. */
   readonly source: Address[];
   readonly port: number;
 

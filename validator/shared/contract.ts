@@ -11,7 +11,7 @@ export const env = {
   checks: 'CNI_GATE_CHECKS',
   /** `warn` if a failure is only reported and the pod starts; otherwise absent. */
   mode: 'CNI_GATE_MODE',
-  /** A {@link Continuous} as JSON; absent if the checks end with the start of the pod. */
+  /** A {@link Continuous} as JSON; absent if the checks are not repeated while the pod runs. */
   continuous: 'CNI_GATE_CONTINUOUS',
   /** Comma-separated addresses of the pod (`status.podIPs`). */
   podIPs: 'CNI_GATE_POD_IPS',
@@ -138,11 +138,11 @@ export type ProfileCheck = { profile: string } & Check;
 export const exitCode = {
   /** Every check passed, or `proof.mode` is `warn` and failures were reported. */
   passed: 0,
-  /** The program was called wrongly: `EX_USAGE` of sysexits.h. */
+  /** The arguments or the environment are invalid: `EX_USAGE` of sysexits.h. */
   wrongUsage: 64,
   /** A check could not be made, which says nothing about the network: `EX_UNAVAILABLE` of sysexits.h. */
   notPossible: 69,
-  /** The network is wrong. linkerd's validator exits with the same code, so that linkerd's tools understand it. */
+  /** A check failed. linkerd's validator exits with the same code, so that linkerd's tools understand it. */
   failed: 95,
   /** 128 + the signal's number, as in a shell. The pod was deleted before there was a verdict. */
   SIGHUP: 129,

@@ -145,8 +145,8 @@ fn state_at(ctx: Ctx, local: String, local_port: u16, other: String, other_port:
     named(&ctx, state)
 }
 
-/// Asks with `inet_diag_req_v2` of `include/uapi/linux/inet_diag.h`, which sock_diag(7) describes. The kernel looks up
-/// one socket, whereas a read of `/proc/net/tcp` walks through the node's table of all connections.
+/// Sends an `inet_diag_req_v2` of `include/uapi/linux/inet_diag.h`, which sock_diag(7) describes. The kernel then looks
+/// up one socket, whereas a read of `/proc/net/tcp` goes through all connections of the node.
 fn ask_state(local: SocketAddr, other: SocketAddr) -> nix::Result<u8> {
     const BY_FAMILY: u16 = 20;
     let mut request = [0u8; 72];
