@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs `cni-gate review` for action.yml. Inputs are variables, never text of a script: REVIEW_FILES (one name a line),
-# REVIEW_NAMESPACE, REVIEW_PROFILE, REVIEW_CONFIG, REVIEW_STRICT and REVIEW_ASSUME_MESHED (true or false), REVIEW_SARIF.
-# Ends with the exit code of the review.
+# Runs `cni-gate review` for action.yml. Inputs are environment variables, never text of a script: REVIEW_FILES (one
+# name a line), REVIEW_NAMESPACE, REVIEW_PROFILE, REVIEW_CONFIG, REVIEW_STRICT and REVIEW_ASSUME_MESHED (true or false),
+# REVIEW_SARIF. Ends with the exit code of the review.
 set -euo pipefail
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -14,7 +14,7 @@ cni_gate() { "$checkout/node_modules/.bin/node" "$checkout/dist/webhook/main.js"
 
 args=()
 while IFS= read -r name; do
-  # with = a name that begins with - is no flag
+  # the `=` keeps a name that begins with `-` from being read as a flag
   if [ -n "$name" ]; then args+=("--filename=$name"); fi
 done <<<"${REVIEW_FILES:-}"
 [ "${#args[@]}" -gt 0 ] || wrong 'expected the input "files": names of files, folders or globs, one a line'
