@@ -150,11 +150,11 @@ function readCheck(item: unknown, at: string): AskedCheck {
   const [required, optional] = knownSettings[name as CheckName];
   checkSettings(settings, [required, ['timeout', ...optional]], `${at}.${name}`);
   const known = item as ProfileCheck;
-  // a connection to such a target may succeed without the mesh's rule
+  // a connection to an unfit target may succeed without the mesh's rule
   const [unfit] = unfitTargets(known);
   if (unfit !== undefined)
     throw new UsageError(`${at}.${name}.${unfit.setting}[${unfit.place}]: ${unfit.text}`);
-  // if the container does not have a variable, the kubelet does not replace the reference
+  // the kubelet does not replace a reference to a variable that the container lacks
   const variable = /\$\([^)]*\)/.exec(JSON.stringify(settings))?.[0];
   if (variable !== undefined)
     throw new UsageError(`${at}.${name}: this container has no variable ${variable}`);
@@ -179,7 +179,7 @@ function checkSettings(
   }
 }
 
-/** Whether a setting has a value, and not null, an empty string, zero or an empty list. */
+/** Whether a setting has a value other than null, an empty string, zero or an empty list. */
 const isPresent = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 && value.every(isPresent) : Boolean(value);
 

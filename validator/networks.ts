@@ -57,9 +57,9 @@ export interface NetworkStatus {
 
 /**
  * Returns what Multus wrote when it created this sandbox; undefined if that is not known: the file is empty at first,
- * and after a reboot it may describe the previous sandbox. The file counts if it has an address of this pod, or, if the
- * cluster's own network has no address in it, the link-layer address of one of the pod's interfaces. Since addresses
- * can repeat, the link-layer address of the cluster's own network must match too, if the file has it.
+ * and after a reboot it may describe the previous sandbox. The file is trusted if it has an address of this pod, or, if
+ * the cluster's own network has no address in it, the link-layer address of one of the pod's interfaces. Since
+ * addresses can repeat, the link-layer address of the cluster's own network must match too, if the file has it.
  */
 export function readNetworkStatus(
   text: string,

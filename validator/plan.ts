@@ -13,7 +13,7 @@ export interface Step extends AskedCheck {
   notServed?: Family[];
   /** Set in a recheck, when the proxy uses its port: see {@link laterForm}. */
   isLater?: true;
-  /** Set if the check has failed already, because the network cannot change its result. */
+  /** Set if the check has already failed, for a reason that does not depend on the network. */
   settled?: Failed;
 }
 
@@ -72,7 +72,7 @@ function noFamily(families: Family[]): Failed {
   return failed('no-target', `a pod that has ${families.join(' and ')} only`);
 }
 
-/** The family for which istio-cni writes rules (`getLocalIP`): IPv4 if the pod has it, because it is listed first. */
+/** The family for which istio-cni writes rules (`getLocalIP`): IPv4 if the pod has an IPv4 address. */
 function firstFamily(addresses: Address[]): Family | undefined {
   const counted = addresses.filter((address) => !isLoopback(address) && !isLinkLocal(address));
   return counted.some(({ family }) => family === 'IPv4') ? 'IPv4' : counted[0]?.family;

@@ -16,7 +16,7 @@ import { type Attempt, untilAllPass } from './simultaneous.ts';
 /** If the kubelet, which connects once a second, has not connected for this many milliseconds, other checks repeat. */
 const look = 2000;
 
-/** How long, in milliseconds, the mesh's rule may take after a connection of the kubelet that was not redirected. */
+/** How long, in milliseconds, to wait for the mesh's rule after a kubelet connection that was not redirected. */
 const lateRule = 5000;
 
 /**
@@ -62,7 +62,7 @@ export async function prove(
 const witnessOf = ({ check, settled }: Step): WitnessCheck | undefined =>
   'witness' in check && settled === undefined ? check.witness : undefined;
 
-/** The settings with which to wait for the kubelet, the same for all profiles: those with a mesh's port, if any. */
+/** The settings for awaiting the kubelet, which all profiles share: those with a mesh's port, if there are any. */
 export function witnessIn(steps: Step[]): Witness | undefined {
   const all = steps.flatMap((step) => {
     const check = witnessOf(step);

@@ -77,7 +77,7 @@ export function run(): void {
   });
 }
 
-/** Makes a recheck, without a verdict: a signal ends the process as at rest, and a defect is only logged. */
+/** Makes a recheck, without a verdict: a signal ends the process with exit code 0, and a defect is only logged. */
 function runAgain(memory: Memory): void {
   watch(native.signals(), pollEvent.in, () => native.exit(exitCode.passed), true);
   adoptListeners(memory);
@@ -96,7 +96,7 @@ async function proveAll(progress: Progress): Promise<never> {
   progress.settings = settings;
   if (witness !== undefined && hasPassed()) return waitAgain(witness, progress);
   progress.steps = steps;
-  // before the kubelet's connection, after which the readiness probe begins
+  // opened before the kubelet connects, because the readiness probe begins after that
   const port = progress.settings?.port;
   const readiness = port && witness ? openReadiness(port, witness) : -1;
   if (typeof readiness === 'string') {

@@ -76,7 +76,7 @@ export function endedAt(
  */
 export const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
-/** Asks the kernel about one socket, which is far cheaper than reading its tables. False if the kernel cannot tell. */
+/** Asks the kernel about one socket, which costs far less than reading tables. False if the kernel does not answer. */
 function isInState(states: number[], ...ends: Parameters<typeof native.stateAt>): boolean {
   try {
     return states.includes(native.stateAt(...ends));

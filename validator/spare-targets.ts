@@ -21,7 +21,7 @@ const mostRoutes = 100;
 /** Connects to a target, and returns what the connection shows about the mesh's rules. */
 export type Ask = (target: Target) => Promise<Finding>;
 
-/** Tries the profile's addresses, or spare ones if none has a route; never the pod's own, to which no rule applies. */
+/** Tries the profile's addresses except the pod's own, to which no rule applies; if none has a route, spare ones. */
 export async function askOutside(
   connect: string[],
   family: Family,

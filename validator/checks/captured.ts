@@ -36,8 +36,8 @@ export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod):
 }
 
 /**
- * The check as a recheck makes it: if ztunnel accepts no connections, its queue fills up and the kernel drops further
- * ones, which is not the network's fault.
+ * The check in a recheck. If ztunnel accepts no connections, its queue fills up, and the kernel drops further
+ * connections: this is not the network's fault, so the check then shows nothing.
  */
 export function attemptCapturedLater(check: CapturedCheck, family: Family, pod: Pod): Attempt {
   const ask = attemptCaptured(check, family, pod);
@@ -57,7 +57,7 @@ export const acceptsNothing = (listeners: TcpSocket[]): boolean =>
 /** How long, in milliseconds, an attempt that begins now may take. */
 export const limitOf = (deadline: number): number => Math.min(attempt, Math.max(deadline - now(), 1));
 
-/** Connects to a target, and passes if the connection ends at a port of the pod. @param from the source address */
+/** Connects to a target, and passes if the connection ends at the port `outbound`. @param from the source address */
 export async function connectTo(
   target: Target,
   outbound: number,

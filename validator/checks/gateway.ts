@@ -39,10 +39,10 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
 /** How long, in milliseconds, routes may be missing after an address has appeared: plugins write routes later. */
 const settling = 1000;
 
-/** The usual and the shortest time of an attempt, in milliseconds. The kernel asks for a neighbour once a second. */
+/** The usual and the shortest time of an attempt, in milliseconds. The kernel repeats its request each second. */
 const round = { usual: 1000, least: 300 };
 
-/** A datagram to a known neighbour leaves within this many milliseconds; to an unknown one, it waits for seconds. */
+/** A datagram to a known neighbour leaves within this many milliseconds; one to an unknown neighbour waits. */
 const prompt = 200;
 
 /** How many consecutive datagrams must leave. Datagrams that the kernel discards from its queue seem to leave too. */
@@ -114,7 +114,7 @@ async function askFor(host: string, family: Family, pod: Pod, time: number): Pro
 
 const reasonFor = (code: string): Reason => (code === 'EADDRNOTAVAIL' ? 'address-unusable' : 'send-refused');
 
-/** The pod's address, if an interface has it: the kernel sends only from addresses that it has. */
+/** The pod's address, if one of the interfaces has it: the kernel sends from no other address. */
 function sourceOf(family: Family, { addresses }: Pod): Address | undefined {
   return addresses.find((it) => it.family === family && isOwn(it));
 }

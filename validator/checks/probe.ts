@@ -60,7 +60,7 @@ export const ownAddresses = (): Address[] => readDevices().flatMap(({ addresses 
 export const isOwn = (address: Address | undefined): boolean =>
   ownAddresses().some(({ hex }) => hex === address?.hex);
 
-/** Waits for our token on a connection. The token alone is no proof, because a node may send the pod's packets back. */
+/** Waits for our token on a connection. The token alone proves nothing: a node may send the pod's packets back. */
 export function answerOn(
   socket: Pick<Connection, 'receive'>,
   token: Uint8Array,

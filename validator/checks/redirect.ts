@@ -13,14 +13,14 @@ import { probe } from './probe.ts';
 
 /**
  * Listens on the proxy's port, connects to an address where nothing answers, and expects its own token, like linkerd's
- * validator and `istio-iptables --run-validation`. Unlike those, it distinguishes causes, and retries.
+ * validator and `istio-iptables --run-validation`. Unlike those tools, this check distinguishes causes, and retries.
  */
 export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
     const wrong = wrongUser(check, pod.userId, pod.groupId);
     if (wrong) return wrong;
     const token = native.random(32);
-    // an inbound check listens only on `lo`, where its own connection stays: the check `witness` needs the kubelet's
+    // an inbound check listens only on `lo`, where its own connection stays, and leaves the kubelet's to `witness`
     const from = check.direction === 'inbound' ? loopback[family] : undefined;
     const listener = listen(check.listen, family, token, from);
     if (typeof listener === 'string') return cannotListen(check.listen, family, listener);

@@ -15,13 +15,12 @@ import { isOwn, ownAddresses } from './probe.ts';
  */
 const patience = { first: 100, longest: 1000 };
 
-/** How long an attempt waits for duplicate address detection, in milliseconds. It takes 1 to 2 s (RFC 4862, 5.4.2). */
+/** How long an attempt waits for duplicate address detection (RFC 4862, 5.4.2: 1 to 2 s), in milliseconds. */
 const detection = 3000;
 
 /** The pause between the datagrams of an attempt, in milliseconds. An answer during the pause ends the attempt. */
 const pause = 5;
 
-/** An address to which a datagram is sent. */
 interface Destination {
   host: string;
   /** Whether the hop limit is 1, so that the first router answers, which is the node. */
@@ -32,7 +31,7 @@ interface Destination {
 
 const waits: Record<Family, number> = { IPv4: patience.first, IPv6: patience.first };
 
-/** Attempts in progress. All profiles share one per family, because several would compete for the node's answers. */
+/** Attempts in progress. All profiles share one per family, because they would compete for the node's answers. */
 const running = new Map<Family, Promise<Passed | Failed>>();
 
 /**
@@ -154,7 +153,7 @@ function silenceOf(destinations: Destination[], errors: (string | undefined)[]):
   return failed(isRefused ? 'send-refused' : 'node-silent', `no answer to datagrams to ${asked.join(', ')}`);
 }
 
-/** The finding with the mode `prefer` if there is no answer. It counts only when the time of the check is over. */
+/** The result in the mode `prefer` if there is no answer. It counts only when the time of the check is over. */
 function withoutAnswer({ seen }: Failed): Passed {
   const note = 'the way to the node and back is not shown: it is broken, or a network policy denies it';
   return { ...passed(seen, note), wayNotShown: true, preliminary: true };

@@ -72,7 +72,7 @@ export function after(milliseconds: number, act: () => void): () => void {
 /** Milliseconds since the process started, on a monotonic clock. */
 export const now = (): number => native.now();
 
-/** Resolves after this many milliseconds; with 0, after the handling of events that the kernel already has. */
+/** Resolves after this many milliseconds; with 0, after the events that are already pending. */
 export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => {
     after(milliseconds, resolve);

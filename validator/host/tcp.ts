@@ -47,7 +47,7 @@ export async function dial(options: DialOptions): Promise<Dialled> {
   return { as: 'refused', code: first ?? 'ENOTFOUND' };
 }
 
-/** The addresses of a name, or `host` itself if it is an address. If that fails, returns how a dial ends. */
+/** The addresses of a name, or `host` itself if it is an address. If resolving fails, returns the dial's result. */
 export function addressesOf(host: string, limit: number): Promise<string[] | Unresolved> {
   if (parseSocketAddress(host) !== undefined) return Promise.resolve([host]);
   return new Promise((resolve) => {
@@ -188,7 +188,7 @@ export function listen(port: number, family: Family, token: Uint8Array, at?: str
   };
 }
 
-/** Calls `act` for each connection. Returns the socket, or an error's code. @param prepare called before it listens */
+/** Calls `act` for each connection. Returns the socket, or an error code. @param prepare called before listening */
 export function accepting(
   port: number,
   family: Family,

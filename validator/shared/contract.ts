@@ -94,11 +94,11 @@ export interface ReachCheck extends TimedCheck {
   port: number;
 }
 
-/** Passes if each `allowed` target can be reached and no `blocked` one can, so the pod's network policy is in force. */
+/** Passes if the pod's network policy is in force: each `allowed` target can be reached, and no `blocked` one can. */
 export interface PolicyCheck extends TimedCheck {
   /** Targets that the policy denies, as `host:port`; the kubelet replaces a host such as `$(KUBERNETES_SERVICE_HOST)`. */
   blocked: string[];
-  /** Targets that the policy permits. Without any, a dead network passes as well. */
+  /** Targets that the policy permits. If there are none, a dead network passes as well. */
   allowed?: string[];
 }
 

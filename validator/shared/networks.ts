@@ -22,7 +22,7 @@ const interfaceName = /^[^\s/,@]{1,15}$/;
 /** Parses an annotation's text. Returns undefined if Multus could not read the text, or if it is too long. */
 export function parseNetworks(text: string): NetworkList | undefined {
   if (text.length > longestNetworks) return undefined;
-  // like Multus, takes a text with any of these characters for JSON
+  // like Multus, treats a text with any of these characters as JSON
   const form = /[[{"]/.test(text) ? 'json' : 'comma';
   const entries = form === 'json' ? parseList(text) : parseCommaList(text);
   if (!entries?.every(isEntry)) return undefined;

@@ -39,7 +39,7 @@ export function parseHostPort(text: string): HostPort | undefined {
   return match?.[1] === undefined || port < 1 || port > 65_535 ? undefined : { host: match[1], port };
 }
 
-/** The targets `host:port` without those whose address is of a family that the pod does not have. */
+/** The targets `host:port`, except addresses of a family that the pod does not have. */
 export const ofFamilies = (targets: string[], families: Family[]): string[] =>
   targets.filter((target) => {
     const family = parseAddress(parseHostPort(target)?.host ?? '')?.family;

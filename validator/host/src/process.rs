@@ -14,7 +14,7 @@ use rquickjs::{Ctx, Object, Result, function::Func};
 
 use crate::descriptors::{errno, keep, named, on};
 
-/// The argument with which the program only rests: see `rest`.
+/// The argument that makes the program only wait: see `rest`.
 pub const WAIT: &CStr = c"wait-for-signal";
 
 /// The signals that end a container.
@@ -22,7 +22,7 @@ fn ending() -> SigSet {
     SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP])
 }
 
-/// Keeps these signals for signalfd. Without a handler, the kernel would drop them in a container's PID 1.
+/// Blocks these signals, for signalfd. Without a handler, the kernel would drop them in a container's PID 1.
 pub fn block_signals() {
     let _ = ending().thread_block();
 }

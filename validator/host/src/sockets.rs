@@ -165,7 +165,7 @@ fn ask_state(local: SocketAddr, other: SocketAddr) -> nix::Result<u8> {
     // `INET_DIAG_NOCOOKIE`
     request[64..72].fill(0xff);
     let answer = ask_kernel(SockProtocol::NetlinkSockDiag, &request)?;
-    // in an answer that is an error, this is a byte of the negative error code: 0xff
+    // in an error answer, this is a byte of the negative error code: 0xff
     answer.get(17).copied().ok_or(Errno::ENOENT)
 }
 
