@@ -15,7 +15,7 @@ export interface PendingPod extends Required {
   name: string;
   /** The profiles that apply to the pod, by its annotation and its init container: see {@link requiredProfiles}. */
   profiles: string[];
-  /** Identifies the pod's owner: see {@link ownerKeyOf}. Usually, all pods of an owner pass, or all fail. */
+  /** Identifies the pod's owner: see {@link ownerKeyOf}. Usually, either all pods of an owner pass, or all fail. */
   group: string;
   /** The node of the refusal in the pod's condition PodScheduled; undefined if the condition shows no refusal. */
   refused: string | undefined;

@@ -23,7 +23,7 @@ export interface Doubts {
   notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;
 }
 
-/** Why a network on a node is not open to every pod. */
+/** Why not every pod may use a network on a node. */
 export interface NetworkProblem extends DaemonSetStatus {
   node: string;
   profile: string;

@@ -25,7 +25,7 @@ export function mergeNetworks(
 const identity = (entry: NetworkEntry, podNamespace: string): string =>
   `${entry.namespace || podNamespace}/${entry.name}`;
 
-/** Wanted entries that the pod lacks. Each of its entries matches one at most: by name and interface, or by name. */
+/** Wanted entries that the pod lacks. An entry of the pod matches at most one: by name and interface, or by name. */
 function missingEntries(
   have: NetworkEntry[],
   want: NetworkEntry[],

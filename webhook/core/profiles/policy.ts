@@ -74,7 +74,7 @@ export class Policy {
   }
 
   /**
-   * Returns the profiles that a value of the label `cni-gate.io/profile` names, such as `cilium.linkerd`, in its order.
+   * Returns the profiles in a value of the label `cni-gate.io/profile`, such as `cilium.linkerd`, in the same order.
    * @throws CniGateError CNI_GATE_PROFILE_UNKNOWN or CNI_GATE_PROFILE_COMBINATION
    */
   combineProfiles(label: string): Profile[] {
