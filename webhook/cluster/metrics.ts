@@ -12,7 +12,7 @@ export interface Ended {
 
 export type ClusterMetrics = ReturnType<typeof clusterMetrics>;
 
-/** Described in docs/reference/metrics.md. */
+/** The metrics of informers and lookups: docs/reference/metrics.md. */
 export function clusterMetrics(registry: Registry) {
   const counts = new Map<string, () => number>();
   const counterOf = <L extends 'reason' | 'result'>(name: string, help: string, label: L) =>

@@ -63,7 +63,7 @@ export interface WatchOptions<T> {
 }
 
 /**
- * Watches until the server ends the watch. Silence does not mean that a watch is dead; only a late end does.
+ * Watches until the server ends the watch. A silent watch counts as dead only if it does not end in time.
  * @throws ClusterError; Error for text that is not an event
  */
 export async function watchOnce<O extends ApiObject, T>(

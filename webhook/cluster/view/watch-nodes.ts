@@ -139,7 +139,7 @@ export function watchGate(
     notObservedSince: (daemonSet, name) => {
       const pods = agents.get(nameOf(daemonSet));
       const node = added.get(name);
-      // if the watch of the pods works, it reports the pods of a new node in time
+      // a working watch of the pods reports the pods of a new node in time
       return node !== undefined && node.at >= (pods?.heardAt ?? 0) && (node.isOld || pods?.isBehind === true);
     },
     policyChanged: () => {

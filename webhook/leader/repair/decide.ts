@@ -82,8 +82,8 @@ export interface Turn {
 const isOfLost = ({ unready }: PodEvidence): boolean => unready !== undefined;
 
 /**
- * Whether to recreate a failed or lost pod now: only if a controller replaces it, the replacement can work, and no limit
- * forbids it. Pure. The pod may change afterwards, so its deletion needs preconditions on UID and resource version.
+ * Whether to recreate a failed or lost pod now: only if a controller replaces it, the replacement can work, and no
+ * limit forbids it. The pod may change afterwards, so its deletion needs preconditions on UID and resource version.
  */
 export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipped {
   const eligible = judge(pod, facts);

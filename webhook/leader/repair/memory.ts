@@ -6,7 +6,7 @@ import { getOrMake } from '../../lib/maps.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { Skipped, Turn } from './decide.ts';
 
-/** The verdict of a deleted pod's replacement. `unknown`: not known in time, or not about the network. */
+/** The verdict of a deleted pod's replacement. `unknown`: none in time, or none about the network. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
 
 const { pause, longestPause, verdict: longest, breaker } = repairLimits;
@@ -107,7 +107,7 @@ export class RepairMemory {
     this.take(pod, budgets);
     const { namespace, uid } = pod;
     const owner = getOrMake(this.#owners, pod.owner, () => new Owner(namespace));
-    // other lost pods may recover while a lost pod's replacement has no verdict, or finds no node
+    // for a lost pod, longer, because other lost pods may recover while its replacement finds no node
     owner.attempts.set(uid, now + (pod.unready === undefined ? longest : longestPause));
     if (!owner.last?.passed) this.#stop.namespaces.add(namespace);
   }

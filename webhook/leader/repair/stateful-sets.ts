@@ -5,8 +5,8 @@ import { getOrMake } from '../../lib/maps.ts';
 import { isOf } from './decide.ts';
 
 /**
- * Finds the pods of StatefulSets that wait for others: by default, a StatefulSet creates no pod while a pod with a lower
- * ordinal is not ready.
+ * Finds pods that wait for other pods of their StatefulSet: by default, a StatefulSet creates no pod while a pod with a
+ * lower ordinal is not ready.
  */
 export function statefulSets(evidence: Pick<EvidenceView, 'ownedBy'>) {
   /** The lowest ordinal of a pod that others wait for; by {@link PodEvidence.owner}. */
