@@ -176,7 +176,7 @@ export function planStep(observation: Observation): Plan {
 function dueStep(state: State, { now, trustedFor = -1, overlap }: Observation): Plan {
   const { authority, next, previous = [] } = state;
   const valid = previous.filter(({ notAfter }) => now <= notAfter);
-  // `next` has expired, or begins in the future. It may begin a few minutes from now, if the clock of a user is fast
+  // `next` has expired, or is not valid yet. A few minutes are tolerated, because the clock of a user may be fast
   if (next && (now > next.notAfter || next.notBefore.getTime() - now.getTime() > allowedSkewMs))
     return { step: 'drop', state: { ...state, next: undefined } };
   if (valid.length < previous.length) return { step: 'drop', state: { ...state, previous: valid } };

@@ -73,7 +73,7 @@ export function checkPair(
 
 /**
  * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if it accepts it. As in Go's
- * `crypto/x509`, all certificates of the bundle are trusted, even if they are not those of an authority.
+ * `crypto/x509`, all certificates of the bundle are trusted, even one that does not belong to an authority.
  * @param chain certificates in PEM, beginning with the server's
  * @param host the name that the certificate must have; undefined for any name
  */

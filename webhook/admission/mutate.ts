@@ -26,7 +26,7 @@ import { type AdmissionReview, decodePodRequest, type PodRequest } from './revie
 
 /**
  * The result of a request. `current`: the pod needs no change. `warned`, only with `proof.mode: warn`: the pod gets a
- * warning instead of a refusal, or no proof because a network's own validator cannot only warn.
+ * warning instead of a refusal, or instead of a network's own validator.
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 

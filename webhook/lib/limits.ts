@@ -41,7 +41,7 @@ export const serverLimits = { ...bodyLimits, ...connectionLimits };
 /** The maximum number of connections to the admission port. An idle connection takes about 50 KiB. */
 export const mostConnections = 1024;
 
-/** Unanswered requests per connection. Go's client may send the next one while the server still writes an answer. */
+/** Unanswered requests per connection. Go's client may send a request while the server still writes an answer. */
 export const mostPipelined = 2;
 /** How many addresses of clients that got a valid answer are remembered. A control plane has only a few API servers. */
 export const knownAddresses = 256;
@@ -81,11 +81,11 @@ export const repairLimits = {
   /** The pause after a controller's replacement fails. It doubles with each further failure. */
   pause: 5000,
   longestPause: 600_000,
-  /** How long a controller's other pods wait at most for a replacement's verdict; lost pods wait for `longestPause`. */
+  /** The longest wait of a controller's other pods for a replacement's verdict; lost pods wait up to `longestPause`. */
   verdict: 60_000,
   /** Repair stops if the replacements of more than half of the controllers failed. */
   breaker: {
-    /** Repair stops only if at least this many controllers had outcomes within the period, and for the same period. */
+    /** Repair stops only if at least this many controllers had outcomes within `within`. The stop lasts as long. */
     least: 10,
     within: 300_000,
     /** At most this many failures of a namespace count, so that one namespace cannot stop the repair of others. */
@@ -150,7 +150,7 @@ export const nodeEvidence = {
 /** Duplicate addresses kept for a namespace: users can claim any address in the annotation `network-status`. */
 export const duplicatesOfNamespace = 500;
 
-/** Limits of the cache of opted-in namespaces; others are requested when needed. One with 5 labels takes 2 KiB. */
+/** Limits of the cache of opted-in namespaces; others are requested when needed. Five labels take 2 KiB. */
 export const namespaces = { max: { count: 10_000, bytes: 16 * MiB } };
 
 /** Limits of the cache of nodes. Kubernetes supports 5,000; 40 labels take 9 KiB. The gate allows unknown nodes. */

@@ -3,7 +3,7 @@
 /** Address of the documentation. Messages link to pages by this address and a path in `docs/`. */
 export const docsUrl = 'https://github.com/cni-gate/cni-gate/blob/main/docs/';
 
-/** Label. On a namespace, it opts in the pods; on a pod, it overrides the namespace's label, or marks an injection. */
+/** Label. On a namespace, it opts in the pods; on a pod, it overrides that label, or is admission's copy of it. */
 export const profileLabel = 'cni-gate.io/profile';
 
 /** Value of {@link profileLabel} on a pod that opts out. */

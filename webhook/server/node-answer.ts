@@ -20,8 +20,8 @@ export type NodeView = Pick<
 
 /**
  * Whether the gate treats a node as ready, for programs that set node conditions: 200 with the state if a pod would
- * pass the gate, 503 if not or if this is not known yet, 404 if the node, a profile or a DaemonSet does not exist.
- * `gate.mode` and `gate.maxHold` have no effect on the answer.
+ * pass the gate, 503 if it would not or this is not known yet, 404 if the node, a profile or a DaemonSet does not
+ * exist. `gate.mode` and `gate.maxHold` have no effect on the answer.
  *
  * @param label as in the label of a namespace, such as `cilium.linkerd`
  * @param view undefined while the server starts

@@ -13,7 +13,7 @@ export interface SecureContextOptions {
   certificate: (events: CertificateEvents, deps: Deps) => Promise<CertificateSource>;
   /** PEM file of the authorities that sign client certificates; without it, callers need no certificate. */
   clientCa?: string | undefined;
-  /** Common names or DNS names, of which a client certificate must have one; by default, it may have any name. */
+  /** A client certificate must have one of these common names or DNS names; by default, it may have any name. */
   clientName?: string[] | undefined;
 }
 

@@ -87,7 +87,7 @@ export function checkService({ installation }: Facts): Finding[] {
     .filter(({ conditions }) => conditions?.ready !== false).length;
   const hint = `Look at "kubectl -n ${namespace} get pods,endpointslices"`;
   if (ready === 0) return fault(`none of its ${all} endpoints is ready with port ${name}`, hint);
-  // without a Deployment, something else runs the endpoints
+  // without a Deployment, the endpoints belong to another kind of workload
   const { spec = { replicas: all }, status = { readyReplicas: ready } } = deployment.found ?? {};
   const [wanted = 1, up = 0] = [spec.replicas, status.readyReplicas];
   const text = `${up} of ${wanted} replicas are ready`;

@@ -16,7 +16,7 @@ export interface ProbeAnswer {
   required: readonly string[];
   /** Whether the pod is one that the mutating policy leaves to the server. */
   needsServer: boolean;
-  /** The pod as the API server would have created it, or why it would not. */
+  /** The pod as the API server would have created it, or the error with which it refused. */
   answer: Pod | ClusterError;
 }
 
