@@ -28,7 +28,7 @@ export interface Memory {
   startup: number;
 }
 
-/** The memory in the command line, if the command is to recheck. */
+/** Reads the memory from the command line; undefined if the command is not {@link recheckCommand}. */
 export function readMemory([command, ...numbers]: string[]): Memory | undefined {
   const [failures = -1, readiness = -1, startup = -1] = numbers.map(Number);
   const isMemory = command === recheckCommand && numbers.length === 3 && failures >= 0;

@@ -45,7 +45,7 @@ const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson
 
 const inJson = (character: string): number => inBytes(JSON.stringify(character)) - 2;
 
-/** How to shorten a message, step by step until it fits: the names and reasons of failed checks stay longest. */
+/** How to shorten a message, step by step until it fits: the names and reasons of failed checks are removed last. */
 const cuts: { field: 'expected' | 'seen' | 'note'; bytes: number; ofPassed?: true }[] = [
   { field: 'expected', bytes: 0, ofPassed: true },
   { field: 'seen', bytes: 0, ofPassed: true },

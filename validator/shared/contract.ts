@@ -48,7 +48,7 @@ export interface RedirectCheck extends TimedCheck {
   notAsUser?: number | undefined;
   /** A group ID that the rule exempts. */
   notAsGroup?: number | undefined;
-  /** Whether the mesh's rules are for all families of the pod, or only for the first that the kernel lists. */
+  /** Whether the mesh's rules are for all families of the pod, or only for the first family in the kernel's list. */
   families?: 'first' | 'all';
 }
 

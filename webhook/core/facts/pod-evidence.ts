@@ -56,7 +56,7 @@ export interface ShownPass {
 export interface Unready {
   /** Identifies the container's run; undefined until the kubelet reports the run as `started`. */
   run: number | undefined;
-  /** When a watch showed that it is not ready; for a pod from a list, the earliest time that its status allows. */
+  /** When a watch showed the unready container; for a pod from a list, the earliest time that its status allows. */
   at: number;
   after?: string;
   shownBy: string;
@@ -64,7 +64,7 @@ export interface Unready {
   patience: number;
 }
 
-/** The facts kept, in about 400 bytes, about a pod that is on a node and has the label `cni-gate.io/profile`. */
+/** The facts kept about a pod that is on a node and has the label `cni-gate.io/profile`: about 400 bytes. */
 export interface PodEvidence {
   uid: string;
   namespace: string;
@@ -94,7 +94,7 @@ export interface PodEvidence {
   warned?: true;
   /** Set if the proof passed although the node did not answer (check `roundTrip` with `mode: prefer`). */
   wayNotShown?: true;
-  /** Set if the pod passed, but our container is not ready, unless the pod is being deleted or has ended. */
+  /** Set if the pod passed, but our container is not ready; absent if the pod is being deleted or has ended. */
   unready?: Unready;
   /**
    * When the first run with the verdict in this sandbox ended, by the node's clock. For the verdict `waiting`: since

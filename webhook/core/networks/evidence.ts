@@ -94,8 +94,8 @@ export class Evidence {
 
   /**
    * Must be called when a node has booted. Earlier results of its pods no longer count.
-   * @param version resourceVersion of the Node with the new boot id, to order the boot and changes of pods, whose watch
-   *   is separate
+   * @param version resourceVersion of the Node with the new boot id: it orders the boot and changes of pods, which a
+   *   separate watch reports
    */
   booted(node: string, version: string): void {
     this.#boots.set(node, version);

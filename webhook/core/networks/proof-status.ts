@@ -116,7 +116,7 @@ export function proofStatus(
 
 /** Whether another pod is currently probing the network on the node, and has no verdict yet. */
 const isTried = ({ waiting }: ProofRecord, now: number): boolean =>
-  // the absolute value: otherwise, pods would wait for a long time after the clock was set back
+  // uses the absolute value: otherwise, pods would wait for a long time after the clock was set back
   [...waiting.values()].some(({ since }) => Math.abs(now - since) < longestVerdict);
 
 /**

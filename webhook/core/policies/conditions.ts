@@ -87,7 +87,7 @@ export function conditionsOf(policy: Pick<Policy, 'daemonSets' | 'proof'>): Matc
   return Object.entries(conditions).map(([name, expression]) => ({ name, expression }));
 }
 
-/** The webhook's condition beside a mutating policy: this policy left the pod to the webhook, or did not see it. */
+/** The webhook's condition if there is a mutating policy: the policy left the pod to the webhook, or did not see it. */
 export const leftByThePolicy: MatchCondition = {
   name: 'left-by-the-policy',
   expression: `!${hasStatus} || object.metadata.annotations['${statusAnnotation}'].matches('${markBeginning}')`,

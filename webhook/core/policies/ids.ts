@@ -34,7 +34,7 @@ export function idVariables(redirects: readonly Redirect[]): Record<string, Cel>
   const all = (name: (typeof idNames)[number]): Cel =>
     redirects.map((redirect) => idOf(redirect, name)).join(' + ') || '[]';
   const isExcluded = 'i in variables.notAsUsers || i in variables.notAsGroups';
-  // from `nobody` downwards; each redirect excludes at most one user and one group, so a candidate is left
+  // ids from `nobody` downwards: each redirect excludes at most one user and one group, so one of these ids is left
   const candidates = list(
     Array.from({ length: 2 * redirects.length + 1 }, (_, index) => String(65_534 - index)),
   );

@@ -78,7 +78,7 @@ function continuousConflicts(profiles: Profile[]): string[] {
   const [first, ...others] = profiles.filter(({ proof }) => proof.continuous !== undefined);
   if (first === undefined) return [];
   const second = others.find(({ proof }) => !same(proof.continuous, first.proof.continuous));
-  // annotations that get the readiness probe's port: a profile that selects pods by one could stop applying
+  // annotations that get the readiness probe's port: a profile that selects pods by these could stop applying
   const added = profiles.flatMap(({ proof }) =>
     first.proof.continuous?.onFailure === 'log' ? [] : (proof.inbound?.excludedPorts ?? []),
   );
