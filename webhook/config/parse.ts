@@ -115,7 +115,7 @@ function textOf({ keyword, params, parentSchema = {}, data, message = keyword }:
   }
 }
 
-/** `profiles[0].proof.checks[1].redirect`, with keys that contain dots or slashes in brackets. */
+/** A path such as `profiles[0].proof.checks[1].redirect`. Keys that contain dots or slashes are in brackets. */
 export function dotted(path: readonly (string | number)[]): string {
   return path
     .map((part) =>

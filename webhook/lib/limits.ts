@@ -85,7 +85,7 @@ export const repairLimits = {
   verdict: 60_000,
   /** Repair stops if the replacements of more than half of the controllers failed. */
   breaker: {
-    /** Repair stops only if at least this many controllers had outcomes within `within`. The stop lasts as long. */
+    /** Repair stops only if at least this many controllers had outcomes within `within`. A stop lasts equally long. */
     least: 10,
     within: 300_000,
     /** At most this many failures of a namespace count, so that one namespace cannot stop the repair of others. */
@@ -163,7 +163,7 @@ export const nameCharacters = 253;
 export const placedPods = {
   /** A node with a longer list counts as full. */
   listBytes: 512 * MiB,
-  /** In the rate below, each 4 MiB of a list count as one list more. */
+  /** In the rate below, each 4 MiB of a list count as one more list. */
   bytesOfAQuestion: 4 * MiB,
   /** Lists per second; after a pause, up to `burst` lists without delay. */
   perSecond: 10,
@@ -178,7 +178,7 @@ export const relist = { first: 200, next: 5000 };
 
 /** Limits of texts that users and kubelets write: labels, annotations, reasons, conditions. */
 export const texts = {
-  /** Characters; a longer text is cut off. Kubernetes accepts at most 1,024 bytes in the note of an event. */
+  /** Characters after which a text is cut off. Kubernetes accepts at most 1,024 bytes in the note of an event. */
   quoted: 512,
   /** A longer list, JSON or condition is not read. 100 networks as JSON have 10 KiB. */
   annotation: 64 * KiB,

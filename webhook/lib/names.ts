@@ -35,7 +35,7 @@ export const installedWebhooks = {
   validating: [...gateWebhooks, namespacesWebhook],
 } as const;
 
-/** The default of `--port`, at which the server gets admission calls. */
+/** The default port for admission calls; `--port` sets another one. */
 export const defaultPort = 8443;
 
 /** Name of the Service of an installation. */

@@ -141,8 +141,8 @@ function judge(
 }
 
 /**
- * Whether the node's network works, by a pass that is newer than the failure or the loss. The failure is as old as the
- * pod's first failed run in its sandbox, because later runs test the same sandbox.
+ * Whether the node's network works: a proof passed after the failure or the loss. A failure counts from the pod's first
+ * failed run in its sandbox, because later runs test the same sandbox.
  */
 function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
   const failed = pod.unready ?? { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };

@@ -18,7 +18,7 @@ type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | '
 
 class Owner {
   readonly namespace: string;
-  /** Recreations without an outcome: the deleted pods' UIDs, the oldest first, and until when repair waits. */
+  /** Recreations without an outcome: the deleted pods' UIDs, the oldest first, and until when repair waits for each. */
   readonly attempts = new Map<string, number>();
   /** UIDs of pods that were created since the first recreation and have no verdict yet. A late verdict counts too. */
   readonly successors = new Set<string>();
@@ -45,7 +45,7 @@ class Owner {
     this.retryAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** A failure during a pause does not prolong the pause, because its attempt began before. */
+  /** A failure during a pause does not prolong the pause, because the attempt began before the pause. */
   failed(now: number): void {
     this.last = undefined;
     if (now < this.retryAt) return;
@@ -107,7 +107,7 @@ export class RepairMemory {
     this.take(pod, budgets);
     const { namespace, uid } = pod;
     const owner = getOrMake(this.#owners, pod.owner, () => new Owner(namespace));
-    // for a lost pod, longer, because other lost pods may recover while its replacement finds no node
+    // waits longer after a lost pod, because others may recover while its replacement finds no node
     owner.attempts.set(uid, now + (pod.unready === undefined ? longest : longestPause));
     if (!owner.last?.passed) this.#stop.namespaces.add(namespace);
   }

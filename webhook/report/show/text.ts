@@ -81,7 +81,7 @@ export function reportText(
     ];
   };
   const lines = [
-    // not wrapped, because the headline must be the whole first line, for scripts too
+    // not wrapped: scripts read the first line, which must be the whole headline
     paint(style, clean(headline)),
     ...wrap(
       clean(`Cluster: ${server} (${where}). cni-gate: client ${clientVersion}, server ${version}`),

@@ -92,7 +92,7 @@ function cellOf({ name, count, state, why }, network, size) {
   const told = `${named} · ${network} · ${state}`;
   const text = why === '' ? told : `${told}: ${why}`;
   const [tone, mark] = looks[state] ?? ['none', ''];
-  // ready, but without a passed proof, so not green
+  // a node that is ready without a passed proof is not green
   const isUnsure = state === 'ready' && size !== 'group' && why !== '';
   const attributes = {
     class: 'cell',
