@@ -58,7 +58,7 @@ const live = [tcpState.established, tcpState.synReceived, tcpState.finWait1, tcp
 /** As `live`, plus the state of an end that closed first: enough to find out who answered, but not for a proof. */
 export const liveOrClosed: number[] = [...live, tcpState.timeWait];
 
-/** The port of a connection's other end, if this end is in our network namespace. @param from our possible addresses */
+/** The port of a connection's other end, if that end is in our network namespace. @param from our possible addresses */
 export function endedAt(
   from: Address[],
   fromPort: number,
