@@ -17,7 +17,7 @@ export interface CertificateSource {
   close(): void | Promise<void>;
 }
 
-/** `onReload` is called when a new certificate begins to be served, `onError` when it cannot be used. */
+/** `onReload` is called when the server starts to use a new certificate, `onError` when a new one is unusable. */
 export interface CertificateEvents extends ReloadListener {
   /** Adds a check to `/readyz`. The check returns why no certificate is valid; undefined if a certificate is valid. */
   addReadyCheck: (check: () => string | undefined) => void;
@@ -53,7 +53,7 @@ export function fileCertificate(
   };
 }
 
-/** A certificate signed by an authority that only this process has. It is not renewed. */
+/** A certificate signed by an authority whose key only this process has. The certificate is not renewed. */
 export function selfMadeCertificate(names: string[], days: number): CertificateSource {
   const now = new Date();
   const authority = createAuthority({ days, now });

@@ -11,7 +11,7 @@ const { Class, Type } = asn1;
 type Asn1 = forge.asn1.Asn1;
 
 export interface Authority {
-  /** The authority's own certificate in PEM. Clients trust it; `caBundle` has it in base64. */
+  /** The authority's own certificate in PEM. Clients trust this certificate; `caBundle` has it in base64. */
   certificate: string;
   key: string;
 }
@@ -62,7 +62,7 @@ export function issueServing(
     { name: 'subjectAltName', altNames },
     { name: 'authorityKeyIdentifier', keyIdentifier },
   ];
-  // shown to people only: clients compare the alternative names instead
+  // only people read the subject: clients compare the alternative names instead
   const subject = encodeCommonName('cni-gate server');
   const fields = { subject, issuer, publicKey, period, extensions };
   return { certificate: signCertificate(fields, authority.key), key, ...period };
@@ -143,7 +143,7 @@ function signCertificate(
   const algorithm = sequence(primitive(Type.OID, asn1.oidToDer(ecdsaWithSha256).getBytes()));
   const unsigned = sequence(
     asn1.create(Class.CONTEXT_SPECIFIC, 0, true, [primitive(Type.INTEGER, '\x02')]),
-    // positive and random; its first byte is not zero (RFC 5280, 4.1.2.2)
+    // the serial number: positive and random, without a leading zero byte (RFC 5280, 4.1.2.2)
     primitive(Type.INTEGER, Buffer.concat([Buffer.of(0x40), randomBytes(15)])),
     algorithm,
     issuer,

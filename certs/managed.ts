@@ -22,11 +22,11 @@ const interval = 5000;
 /** Milliseconds from a failure to the next reconciliation. */
 const failurePause = 1000;
 
-/** Each replica waits for a random time of up to this, in milliseconds, so that usually one acts first. */
+/** The maximum random delay of a reconciliation, in milliseconds, so that replicas rarely write at the same time. */
 const longestDelay = 200;
 
 /**
- * The serving certificate of this replica, signed by the authority in the shared Secret. Waits until there is one.
+ * Waits for this replica's serving certificate, which is signed by the authority in the shared Secret.
  * @throws the reason of the signal, if the signal is aborted first
  */
 export async function managedCertificate(
@@ -79,7 +79,7 @@ async function run(
   let current: Leaf | undefined;
   while (!signal.aborted) {
     const result = await reconciler.reconcile().catch((error: unknown) => {
-      // errors that are not ours are defects: they are reported too, and the last certificate stays in use
+      // any other error is a defect: it is reported too, and the last certificate stays in use
       const known = error instanceof CniGateError;
       if (!signal.aborted)
         report.failed('secret', known ? error : new CniGateError('CNI_GATE_INTERNAL', String(error)));

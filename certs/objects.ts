@@ -19,7 +19,7 @@ const configurationPaths = ['mutating', 'validating'].map((kind) => {
 });
 
 export interface SecretSnapshot {
-  /** Whether the Secret carries our label. */
+  /** Whether the Secret has {@link certificatesLabel}. */
   labelled: boolean;
   /** Bytes that are not UTF-8 become replacement characters. */
   data: SecretData;
@@ -66,7 +66,7 @@ interface Configuration {
 /**
  * Reads and writes the shared objects through the API of a cluster.
  * @param namespace the namespace of the Secret and the Service
- * @param signal ends every request
+ * @param signal aborts every request
  */
 export function sharedObjects(
   client: ApiClient,
@@ -100,7 +100,7 @@ export function sharedObjects(
   }
 
   return {
-    /** The time by the API server's clock, by which the API server checks certificates. */
+    /** The current time of the API server's clock, against which the API server checks certificates. */
     now: () => new Date(Date.now() + client.clockSkew),
 
     async secret(): Promise<SecretSnapshot | undefined> {
@@ -131,7 +131,7 @@ export function sharedObjects(
       return snapshot(await client.request(method, path, { body, signal }));
     },
 
-    /** Reads the webhook configurations. If one cannot be read, the reason is among the faults. */
+    /** Reads the webhook configurations. If a configuration cannot be read, `faults` has the reason. */
     async configurations(): Promise<Configurations> {
       const faults: Configurations['faults'] = new Map();
       const all = configurationPaths.map(([name, path]) =>
@@ -146,7 +146,7 @@ export function sharedObjects(
     async trust(configuration: ConfigurationSnapshot, bundle: string): Promise<void> {
       const value = Buffer.from(bundle).toString('base64');
       const body: PatchOperation[] = [
-        // the API server returns 409 if the object has changed since it was read, so the indices are right
+        // the API server returns 409 if the object has changed since it was read, so the indices are still right
         { op: 'replace', path: '/metadata/resourceVersion', value: configuration.resourceVersion },
         ...configuration.webhooks.map(
           (index): PatchOperation => ({ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value }),

@@ -61,7 +61,7 @@ export class Reconciler {
   /**
    * Reads the objects once, and takes at most one step.
    * @returns `again` if something was written, or another replica wrote first
-   * @throws CniGateError if the Secret cannot be read or written, or is not ours
+   * @throws CniGateError if the Secret cannot be read or written, or does not belong to cni-gate
    */
   async reconcile(): Promise<'again' | 'done'> {
     const { shared, report } = this.#options;
@@ -92,7 +92,7 @@ export class Reconciler {
   #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
     const { overlap } = this.#options;
     const reading = readSecret(secret?.data, now);
-    // a configuration that cannot be read may lack the next authority: this authority must then not sign yet
+    // a configuration that cannot be read may lack the next authority, which must then not sign yet
     const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
     if (areRead) {
       const next = reading.state?.next?.fingerprint;
@@ -111,13 +111,13 @@ export class Reconciler {
     const { names } = this.#options;
     const { fingerprint, notAfter } = authority;
     const leaf = this.#leaf;
-    // if the certificate ends with its authority, a new one would end at the same time
+    // if the certificate expires together with its authority, a new certificate would not be valid for longer
     const due = leaf && renewalDue(leaf, now) && leaf.notAfter < notAfter;
     if (leaf?.signedBy === fingerprint && inForce(leaf, now) && !due) return;
     this.#leaf = { ...issueServing(authority, { names, days: servingDays, now }), signedBy: fingerprint };
   }
 
-  /** Throws unless the Secret is ours: it has our label, has the uid of a Secret known as ours, or is empty. */
+  /** Throws unless cni-gate may write the Secret: if it has our label, is empty, or was used by this replica before. */
   #checkOurs({ labelled, object, data }: SecretSnapshot): void {
     if (labelled || isEmpty(data) || object.metadata.uid === this.#known?.uid) return;
     throw new CniGateError(

@@ -9,7 +9,7 @@ export type Reporter = ReturnType<typeof reporter>;
 /** Logs and counts what a replica does about the certificates. A lasting fault is logged once. */
 export function reporter(log: Log, registry: Registry) {
   const metrics = certificateMetrics(registry);
-  /** The current faults, by `secret` or the name of a webhook configuration. */
+  /** The messages of current faults. A key is `secret`, or the name of a webhook configuration. */
   const wrong = new Map<string, string>();
   const setComplete = (configuration: string, isComplete: boolean): void => {
     if (configuration.includes('/')) metrics.bundleComplete.set({ configuration }, Number(isComplete));

@@ -7,7 +7,7 @@ import { inForce, type Period, periodOf, readCertificates, renewalDue } from './
 /** The state that all replicas share. It is stored in the Secret, so that any replica can continue a rotation. */
 export interface State {
   authority: SigningAuthority;
-  /** The next authority. Its certificate is in the caBundles already; it signs once every API server has read them. */
+  /** The next authority. The caBundles already contain its certificate. It signs once every API server trusts it. */
   next?: SigningAuthority | undefined;
   /** Earlier authorities, the latest first. Their keys are deleted, but they are trusted until they expire. */
   previous?: TrustedAuthority[] | undefined;
@@ -51,7 +51,7 @@ export function secretData(state: State): SecretData {
   };
 }
 
-/** Reads the Secret's data. If any part is damaged, nothing of it is used. */
+/** Reads the Secret's data. If any part is damaged, no part is used. */
 export function readSecret(data: SecretData | undefined, now: Date): Reading {
   const faulty = (reason: FaultReason, message: string): Reading => ({ fault: { reason, message } });
   if (!data) return faulty('missing', 'the Secret does not exist');
@@ -64,7 +64,7 @@ export function readSecret(data: SecretData | undefined, now: Date): Reading {
       previous: previous ? readTrusted(previous) : [],
     };
     const { notBefore, notAfter, fingerprint } = state.authority;
-    // `next` is not compared: ca.crt lacks it if a user added it by hand
+    // ca.crt may lack `next`: a user who adds the next authority by hand need not change ca.crt
     if (!fingerprintsIn(data['ca.crt']).has(fingerprint))
       return faulty('damaged', 'ca.crt does not contain the authority of the Secret');
     if (inForce(state.authority, now)) return { state };
@@ -113,7 +113,7 @@ export function fingerprintsIn(bundle: string | undefined): Set<string> {
   }
 }
 
-/** What is wrong with a caBundle, which should have exactly the authorities of `expected`. */
+/** What is wrong with a caBundle, which should have exactly the authorities of `expected`; undefined if nothing is. */
 export function bundleFault(bundle: string, expected: string): FaultReason | undefined {
   if (bundle.trim() === '') return 'empty';
   const [found, wanted] = [fingerprintsIn(bundle), fingerprintsIn(expected)];
@@ -127,7 +127,7 @@ const authorityDays = 365;
 export interface Observation {
   reading: Reading;
   /**
-   * The last valid state that this replica read or wrote; undefined if its serving certificate is not valid. While the
+   * The last valid state that this replica read or wrote; undefined if its serving certificate is not valid. While that
    * certificate is valid, no replica can have dropped the authority that signed it.
    */
   remembered: State | undefined;
@@ -185,8 +185,8 @@ export interface TrustedSince {
 }
 
 /**
- * Measures for how long the next authority has been trusted, by this replica's monotonic clock. With a stored time, a
- * jump of the clock could end the wait before every API server knows the authority.
+ * Measures for how long the next authority has been trusted, by this replica's monotonic clock. If a wall-clock time
+ * was stored instead, a clock change could let the authority sign before every API server trusts it.
  * @param before the result of the previous call
  * @param fingerprint the fingerprint of the next authority
  */

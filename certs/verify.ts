@@ -34,7 +34,7 @@ export function readCertificates(pem: string): [X509Certificate, ...X509Certific
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const what = 'A certificate is PEM, but cannot be decoded';
   const [leaf, ...issuers] = blocks.map((block) => orUnreadable(what, () => decode(block)));
-  // fails while a file is still being written: an incomplete block has a beginning but does not match
+  // false while a file is still being written: an incomplete block has a BEGIN line, but does not match
   if (leaf && pem.split('-----BEGIN CERTIFICATE').length === blocks.length + 1) return [leaf, ...issuers];
   const message = `The certificate must be whole PEM blocks from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----; found were ${blocks.length}.`;
   throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message);
@@ -69,7 +69,7 @@ export function checkPair(certificatePem: string, keyPem: string, now: Date | un
 
 /**
  * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if it accepts it. As in Go's
- * `crypto/x509`, all certificates of the bundle are trusted, even if they are not those of an authority.
+ * `crypto/x509`, all certificates of the bundle are trusted, even one that does not belong to an authority.
  * @param chain certificates in PEM, beginning with the server's
  * @param host the name that the certificate must have; undefined for any name
  */
@@ -91,7 +91,7 @@ export function verifyChain(
     all.filter((each) => inForce(periodOf(each), now)),
   );
   if (!roots?.length) return 'no authority of the caBundle is in force';
-  // issuers that are added to this set are visited too
+  // the loop also visits the issuers that it adds to this set
   const chained = new Set([leaf]);
   for (const each of chained) {
     if (roots.some((root) => root.fingerprint256 === each.fingerprint256 || isIssued(each, root)))

@@ -14,7 +14,6 @@ const checkout = fileURLToPath(new URL('../', import.meta.url));
 const [folder = join(checkout, 'dist')] = process.argv.slice(2);
 const target = join(folder, 'webhook');
 
-// removes the previous bundle
 rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: checkout,

@@ -23,7 +23,7 @@ export const compiledSchemas: Plugin = {
   },
 };
 
-/** A constant with a validator. In a function, because the code of each validator declares the same names. */
+/** The code of a constant with a validator. It is inside a function, because all validators declare the same names. */
 function moduleOf(name: string, validator: unknown): string {
   // `standalone` reads only the option `code` of this instance: the validator is compiled already
   const code = standalone.default(new Ajv({ code: { source: true } }), validator as never);

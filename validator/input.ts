@@ -150,7 +150,7 @@ function checkSettings(
   }
 }
 
-/** Whether a setting has a value, and not null, an empty string, zero or an empty list. */
+/** Whether a setting has a value other than null, an empty string, zero or an empty list. */
 const isPresent = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 && value.every(isPresent) : Boolean(value);
 

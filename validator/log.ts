@@ -35,7 +35,7 @@ export function verdictSentence(report: Report): string {
   const failures = results.flatMap((it) => (it.finding.passed ? [] : `${named(it)} ${it.finding.reason}`));
   const causes = [...(problem === undefined ? [] : [problem]), ...failures];
   const because = causes.length === 0 ? '' : `: ${causes.join('; ')}`;
-  // this line alone must show that something was not checked
+  // the verdict's line alone must show that something was not checked
   const notes = results.filter(({ finding }) => finding.passed && finding.note !== undefined).map(named);
   const noted = causes.length > 0 || notes.length === 0 ? '' : `, with a note on ${notes.join(', ')}`;
   return `verdict: ${verdict} (${code}) ${after}${because}${noted}${instead}.`;

@@ -13,7 +13,7 @@ export interface Step extends AskedCheck {
   note?: string;
   /** Set in a recheck, when the proxy has its port: see {@link laterForm}. */
   isLater?: true;
-  /** Set if the check has failed already, because the network cannot change its result. */
+  /** Set if the check has already failed, for a reason that does not depend on the network. */
   settled?: Failed;
 }
 
@@ -52,9 +52,9 @@ export function plan(
 }
 
 /**
- * The steps of a recheck. The kubelet's readiness probe takes the place of the witness and of `roundTrip`: the node
- * limits its ICMP messages for each pod, and the pod's own programs may use them up. `reach` is about another program.
- * Each attempt at `policy` may log a denied packet, so `policy` is repeated only on request.
+ * The steps of a recheck. The kubelet's readiness probe replaces the witness and `roundTrip`: the node limits its ICMP
+ * messages for each pod, and the pod's own programs may use them up. `reach` tests another program. Each attempt at
+ * `policy` may log a denied packet, so `policy` is repeated only on request.
  */
 export const laterForm = (steps: Step[], hasPolicy: boolean): Step[] =>
   steps
@@ -74,7 +74,7 @@ function noFamily(families: Family[]): Failed {
   return failed('no-target', `a pod that has ${families.join(' and ')} only`);
 }
 
-/** The family for which istio-cni writes rules (`getLocalIP`): IPv4 if the pod has it, because it is listed first. */
+/** The family for which istio-cni writes rules (`getLocalIP`): IPv4 if the pod has an IPv4 address. */
 function firstFamily(addresses: Address[]): Family | undefined {
   const counted = addresses.filter((address) => !isLoopback(address) && !isLinkLocal(address));
   return counted.some(({ family }) => family === 'IPv4') ? 'IPv4' : counted[0]?.family;

@@ -13,10 +13,10 @@ import type { Pod } from './pod.ts';
 import type { WitnessCheck } from './shared/contract.ts';
 import { type Attempt, untilAllPass } from './simultaneous.ts';
 
-/** If the kubelet, which connects once a second, does not in this many milliseconds, other checks are repeated. */
+/** If the kubelet, which connects once a second, has not connected for this many milliseconds, other checks repeat. */
 const look = 2000;
 
-/** How long, in milliseconds, the mesh's rule may take after a connection of the kubelet that was not redirected. */
+/** How long, in milliseconds, to wait for the mesh's rule after a kubelet connection that was not redirected. */
 const lateRule = 5000;
 
 /**
@@ -62,7 +62,7 @@ export async function prove(
 const witnessOf = ({ check, settled }: Step): WitnessCheck | undefined =>
   'witness' in check && settled === undefined ? check.witness : undefined;
 
-/** The settings with which to wait for the kubelet, the same for all profiles: those with a mesh's port, if any. */
+/** The settings for awaiting the kubelet, which all profiles share: those with a mesh's port, if there are any. */
 export function witnessIn(steps: Step[]): Witness | undefined {
   const all = steps.flatMap((step) => {
     const check = witnessOf(step);
@@ -84,7 +84,7 @@ async function proveTogether(
   return new Map(ended.map(({ check: { step }, finding }) => [step, resultOf(step, pod, finding)]));
 }
 
-/** The attempt of a step, which is not that of the check `witness`. */
+/** The attempt of a step, for all checks except `witness`. */
 export function attemptAt(step: Step, pod: Pod): Attempt {
   const { check, settled, family, isLater } = step;
   if (settled) return async () => ({ ...settled, final: true });

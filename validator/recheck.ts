@@ -28,7 +28,7 @@ export interface Memory {
   startup: number;
 }
 
-/** The memory in the command line, if the command is to recheck. */
+/** Reads the memory from the command line; undefined if the command is not {@link recheckCommand}. */
 export function readMemory([command, ...numbers]: string[]): Memory | undefined {
   const [failures = -1, readiness = -1, startup = -1] = numbers.map(Number);
   const isMemory = command === recheckCommand && numbers.length === 3 && failures >= 0;
@@ -58,7 +58,7 @@ export function restAfterPass(settings: Rechecks, memory: Memory, steps: Step[])
 }
 
 /**
- * What a recheck shows. `partly`: no loss, and at least one check passed, which is a pass unless the network is lost.
+ * What a recheck shows. `partly`: no check shows a loss, and one has passed; this is a pass unless the network is lost.
  * `nothing` counts neither as a pass nor as a failure.
  */
 export type Outcome = 'passed' | 'partly' | 'failed' | 'nothing';

@@ -76,7 +76,7 @@ export function run(): void {
   });
 }
 
-/** Makes a recheck, without a verdict: a signal ends the process as at rest, and a defect is only logged. */
+/** Makes a recheck, without a verdict: a signal ends the process with exit code 0, and a defect is only logged. */
 function runAgain(memory: Memory): void {
   watch(native.signals(), pollEvent.in, () => native.exit(exitCode.passed), true);
   adoptListeners(memory);

@@ -4,7 +4,7 @@ import { now, sleep, stallSince } from './host/loop.ts';
 /** The pause between two attempts, in milliseconds: longer than an attempt, but shorter than a plugin's delay. */
 const pause = 100;
 
-/** The shortest useful attempt, in milliseconds: with less time, it would find out less than the attempt before. */
+/** The shortest useful attempt, in milliseconds: a shorter one would show less than the attempt before. */
 const shortest = 100;
 
 /** One attempt at a check, independent of all others. @param deadline when it should end (see {@link now}) */
@@ -106,7 +106,7 @@ async function repeat<Check>(
   if (!finding.passed || (before.passed && before.note !== finding.note)) report(run.finding);
 }
 
-/** Turns an error into a finding: an error says nothing about the network, and must not end other checks. */
+/** Converts an error to a finding: an error shows nothing about the network, and must not end other checks. */
 export function withoutThrowing(attempt: Attempt): Attempt {
   return async (deadline) => {
     try {

@@ -35,8 +35,8 @@ export interface Report extends Verdict {
 }
 
 /**
- * Longer messages are shortened to this many bytes, with the line break at the end. The kubelet keeps 12 KiB for all
- * containers of a pod (`normalizeStatus` of the status manager), which is 1 KiB for each of twelve containers.
+ * The maximum length of a message in bytes, with the line break at the end. The kubelet keeps 12 KiB for all containers
+ * of a pod (`normalizeStatus` of the status manager), which is 1 KiB for each of twelve containers.
  */
 const mostBytes = 1024;
 

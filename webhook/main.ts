@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The entry point of `cni-gate`. It has no static imports: an old Node would fail on them before the version check. */
 
-/** The oldest Node version that `engines` of the published package allows, which the script `prepack` sets. */
+/** The oldest Node version that the published package allows in `engines`. The script `prepack` sets `engines`. */
 const leastNode: [major: number, minor: number] = [22, 19];
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -60,7 +60,7 @@ export async function templates(kubectl?: string): Promise<File[]> {
       const found = find(objects);
       return found && withPlaceholders(found);
     });
-    // `policyObjects` may replace the mutating policy; all else that options add belongs to the server
+    // the value `policyObjects` may replace the mutating policy; all other objects of options belong to the server
     const condition = id.startsWith('MutatingAdmissionPolicy')
       ? 'not .Values.policyObjects'
       : 'ne (include "cni-gate.policies" .) "only"';

@@ -20,7 +20,7 @@ export function withPlaceholders(object: KubernetesObject): object {
   });
 }
 
-/** Turns a line of YAML into lines of a Go template: placeholders become actions, other double braces are escaped. */
+/** Converts a line of YAML to lines of a Go template: placeholders become actions, other double braces are escaped. */
 export function templateLines(line: string): string[] {
   const [, indent = '', key = '', form, expression] = /^( *)(.*?)⟦(\w+) (.*)⟧/.exec(line) ?? [];
   if (form === undefined) return [line.replaceAll('{{', '{{ "{{" }}')];

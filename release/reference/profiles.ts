@@ -28,7 +28,7 @@ export const conditionList = /^( *)matchConditions:\n(?:\1 .*\n)+/m;
 
 const reasonList = /^( *)- name: reasons\n *expression: >-\n(?:\1 {4}.*\n)+/m;
 
-/** Writes the match conditions, and the texts why a pod needs the server, into the policy over the final pod. */
+/** Writes the match conditions, and why a pod may need the server, into the policy that checks the final pod. */
 export const fillPolicy = (manifest: string): string =>
   fillConditions(manifest).replace(reasonList, (_, indent: string) => {
     // JSON is also valid CEL

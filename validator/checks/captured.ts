@@ -21,7 +21,7 @@ import { askOutside } from '../targets.ts';
 
 const attempt = 500;
 
-/** Checks Istio's ambient mode, where ztunnel listens in the pod's network namespace, without binding its ports. */
+/** Checks Istio's ambient mode, where ztunnel listens in the pod's network namespace. Does not bind ztunnel's ports. */
 export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
     const unsure = check.listeners.filter((port) => !surelyListens(port, family));

@@ -38,16 +38,16 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
 /** The usual and the shortest time of an attempt, in milliseconds. The kernel retries a neighbour once a second. */
 const round = { usual: 1000, least: 300 };
 
-/** A datagram to a known neighbour leaves within this many milliseconds; to an unknown one, it waits for seconds. */
+/** A datagram to a known neighbour leaves within this many milliseconds; one to an unknown neighbour waits. */
 const prompt = 200;
 
-/** How many consecutive datagrams must leave. If the kernel gives up on a neighbour, queued datagrams seem to leave. */
+/** How many consecutive datagrams must leave. Datagrams that the kernel discards from its queue seem to leave too. */
 const enough = 3;
 
 /**
  * Checks that the link-layer address of the default gateway is known, which shows that the pod is attached to a
- * network. Network policies do not affect this. A pod without a gateway passes only if it has its address (an interface
- * may be late). A pod without a default route also fails if the profile requires one.
+ * network. Network policies do not affect this. A pod without a gateway passes only if its interfaces have its
+ * addresses, because an interface may be late. A pod without a default route also fails if the profile requires one.
  */
 export function attemptGateway({ required }: GatewayCheck, family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
@@ -105,7 +105,7 @@ async function askFor(host: string, family: Family, pod: Pod, time: number): Pro
 
 const reasonFor = (code: string): Reason => (code === 'EADDRNOTAVAIL' ? 'address-unusable' : 'send-refused');
 
-/** The pod's address, if an interface has it: the kernel sends only from addresses that it has. */
+/** The pod's address, if one of the interfaces has it: the kernel sends from no other address. */
 function sourceOf(family: Family, { addresses }: Pod): Address | undefined {
   return addresses.find((it) => it.family === family && isOwn(it));
 }

@@ -25,13 +25,13 @@ interface Target extends HostPort {
 }
 
 /**
- * Checks that the pod's network policy is in force: all allowed targets can be reached and no blocked one can, for a
- * second. Silence and ICMP errors mean that a target is blocked. A reset shows neither, because the packet came to the
- * target or to something that answers for it.
+ * Checks that the pod's network policy is in force: for a second, all allowed targets can be reached, and no blocked
+ * target can. Silence and ICMP errors mean that a target is blocked. A reset shows neither, because the packet reached
+ * the target or something that answers for the target.
  */
 export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families }: Pod): Attempt {
   const known = new Map<string, string[]>();
-  // a dial of an earlier attempt that is answered now, after a retransmission, counts for the current attempt
+  // an earlier attempt's dial that is answered only now, after a retransmission, counts for the current attempt
   let problems: Failed[] = [];
   const resolve = async (text: string): Promise<Target | Failed> => {
     const { host, port } = parseHostPort(text) ?? { host: text, port: 0 };
@@ -48,7 +48,7 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
     problems.push(...[...denied, ...permitted].filter((it) => 'reason' in it));
     const start = now();
     while (problems.length === 0 && now() - start < span.held) {
-      // a dial to a blocked target is not awaited, because it lasts until its limit while the target is blocked
+      // a dial to a blocked target is not awaited, because it takes its whole time limit while the target is blocked
       for (const target of denied)
         if (!('reason' in target)) void dialBlocked(target, (problem) => problems.push(problem));
       const dials = permitted.map((target) => ('reason' in target ? target : dialAllowed(target)));

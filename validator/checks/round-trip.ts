@@ -14,13 +14,12 @@ import { defaultRoute, isSame, routeTo } from './default-route.ts';
  */
 const patience = { first: 100, longest: 1000 };
 
-/** How long an attempt waits for duplicate address detection, in milliseconds. It takes 1 to 2 s (RFC 4862, 5.4.2). */
+/** How long an attempt waits for duplicate address detection (RFC 4862, 5.4.2: 1 to 2 s), in milliseconds. */
 const detection = 3000;
 
 /** The pause between the datagrams of an attempt, in milliseconds. An answer during the pause ends the attempt. */
 const pause = 5;
 
-/** An address to which a datagram is sent. */
 interface Destination {
   host: string;
   /** Whether the hop limit is 1, so that the first router answers, which is the node. */
@@ -31,13 +30,13 @@ interface Destination {
 
 const waits: Record<Family, number> = { IPv4: patience.first, IPv6: patience.first };
 
-/** Attempts in progress. All profiles share one per family, because several would compete for the node's answers. */
+/** Attempts in progress. All profiles share one per family, because they would compete for the node's answers. */
 const running = new Map<Family, Promise<Passed | Failed>>();
 
 /**
- * Checks that a packet reaches the node and that its answer arrives: the node refuses a datagram to a closed port, or
- * answers a datagram with hop limit 1. ARP is no round trip: Linux answers ARP for its addresses on every interface,
- * and Cilium's program for any address. With `prefer`, a missing answer passes with a note.
+ * Checks that a packet reaches the node and that the node's answer arrives: the node refuses a datagram to a closed
+ * port, or answers a datagram with hop limit 1. ARP would not show this: Linux answers ARP requests for its addresses
+ * on every interface, and Cilium's program answers for any address. With `prefer`, a missing answer passes with a note.
  */
 export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
@@ -121,8 +120,8 @@ const meaningIPv6: Record<string, string> = {
 
 /**
  * Returns the finding for the first valid answer. An answer must quote our token, and must not come from a filter
- * ("prohibited"), which may be at the pod's own end. "Port closed" must come from the host itself. A datagram to the
- * address outside the cluster must be answered by a router, which has neither this address nor one of the pod.
+ * ("prohibited"), which may be at the pod's own end. "Port unreachable" must come from the host itself. A datagram to
+ * the address outside the cluster must be answered by a router, which has neither this address nor one of the pod's.
  */
 export function answerIn(
   messages: IcmpError[],
@@ -153,7 +152,7 @@ function silenceOf(destinations: Destination[], errors: (string | undefined)[]):
   return failed(isRefused ? 'send-refused' : 'node-silent', `no answer to datagrams to ${asked.join(', ')}`);
 }
 
-/** The finding with the mode `prefer` if there is no answer. It counts only when the time of the check is over. */
+/** The result in the mode `prefer` if there is no answer. It counts only when the time of the check is over. */
 function withoutAnswer({ seen }: Failed): Passed {
   const note = 'the way to the node and back is not shown: it is broken, or a network policy denies it';
   return { ...passed(seen, note), wayNotShown: true, preliminary: true };

@@ -18,7 +18,7 @@ esac
 target=$cpu-unknown-linux-musl
 compiler=musl-gcc
 if [ "$cpu" != "$(uname -m)" ]; then
-  # Debian's wrapper knows musl's headers; musl itself is in Rust's library
+  # Debian's compiler wrapper finds musl's headers; musl itself is part of Rust's library
   compiler=$cpu-linux-musl-gcc
   export "CC_${target//-/_}=$compiler" "CARGO_TARGET_${cpu^^}_UNKNOWN_LINUX_MUSL_LINKER=$cpu-linux-gnu-gcc"
 fi

@@ -42,7 +42,7 @@ export class Datagrams {
     }
   }
 
-  /** Whether datagrams still wait in this machine, as they do until the neighbour's link-layer address is known. */
+  /** Whether datagrams are still queued in this machine, for example until the neighbour's address is known. */
   get isWaiting(): boolean {
     return native.queued(this.#socket) > 0;
   }

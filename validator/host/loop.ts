@@ -15,7 +15,7 @@ interface Timer {
 
 const watches = new Map<number, Watch>();
 const timers = new Set<Timer>();
-/** What to do for events that have happened already. */
+/** The functions to call for events that have already happened. */
 const ready: (() => void)[] = [];
 /** After a stall of this many milliseconds, the program may have missed the events that it waits for. */
 const longestStall = 1000;
@@ -67,7 +67,7 @@ export function after(milliseconds: number, act: () => void): () => void {
 /** Milliseconds since the process started, on a monotonic clock. */
 export const now = (): number => native.now();
 
-/** Resolves after this many milliseconds; with 0, after the handling of events that the kernel already has. */
+/** Resolves after this many milliseconds; with 0, after the events that are already pending. */
 export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => {
     after(milliseconds, resolve);

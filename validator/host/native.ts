@@ -18,7 +18,7 @@ export interface Native {
    * again, with the arguments `next`, and the listeners stay open for {@link adopt}. Returns if this fails.
    */
   rest(listeners: number[], milliseconds: number, next: string[]): void;
-  /** Makes valid a descriptor that the previous program left open in {@link rest}. */
+  /** Takes over a descriptor that the previous program left open in {@link rest}. */
   adopt(descriptor: number): number;
 
   /** The text of a file, or only its lines that contain `part`. Bytes that are not UTF-8 are replaced. */
@@ -43,12 +43,12 @@ export interface Native {
   datagrams(family: 4 | 6): number;
   /** Sends a datagram with the given hop limit. Returns the number of bytes sent. */
   sendTo(socket: number, bytes: Uint8Array, address: string, port: number, hops: number): number;
-  /** How many sent bytes still wait in this machine: `SIOCOUTQ` of udp(7). */
+  /** How many sent bytes are still queued in this machine: `SIOCOUTQ` of udp(7). */
   queued(socket: number): number;
   /** The ICMP messages that arrived at a UDP or TCP socket that keeps them, with their senders and what they quote. */
   icmpErrors(socket: number): { type: number; code: number; from?: string | undefined; quoted: Uint8Array }[];
 
-  /** Opens a TCP socket for IPv4 (4) or IPv6 (6). @param errors whether it keeps the ICMP messages about a connect */
+  /** Opens a TCP socket for IPv4 (4) or IPv6 (6). @param errors whether to keep ICMP messages about a connect */
   socket(family: 4 | 6, errors: boolean): number;
   /** Binds with `SO_REUSEADDR`, and with `IPV6_V6ONLY` whatever the node's `bindv6only` is. */
   bind(socket: number, address: string, port: number): void;
@@ -68,7 +68,7 @@ export interface Native {
   dropped(socket: number): number;
   /**
    * The state of the TCP socket with these ends in this network namespace, or else of a listener that would get a
-   * connection between them (`include/net/tcp_states.h`), and 255 if there is none. Throws if the kernel cannot tell.
+   * connection between them (`include/net/tcp_states.h`), and 255 if there is none. Throws if the kernel fails.
    */
   stateAt(local: string, localPort: number, other: string, otherPort: number): number;
   localEnd(socket: number): SocketEnd;

@@ -58,7 +58,7 @@ export async function dial(options: DialOptions): Promise<Dialled> {
   }
   try {
     if (await eventOf(socket, pollEvent.out, limit)) {
-      // a message that arrived while the kernel was sending leaves the connect pending, so it is read first
+      // an ICMP message that arrived while the kernel was sending leaves the connect pending, so it is read first
       const [message] = seesIcmp ? native.icmpErrors(socket) : [];
       if (message) {
         close(socket);

@@ -61,7 +61,7 @@ export function isIn({ family, hex }: Address, subnet: string): boolean {
 }
 
 function hexOfIPv4(text: string): string | undefined {
-  // a leading zero would mean octal digits to some programs, and the host refuses it
+  // a leading zero would mean octal digits to some programs, and the host program refuses it
   if (!/^(0|[1-9]\d{0,2})(\.(0|[1-9]\d{0,2})){3}$/.test(text)) return undefined;
   const bytes = text.split('.').map(Number);
   return bytes.every((byte) => byte <= 255) ? bytes.map((byte) => toHex(byte, 2)).join('') : undefined;

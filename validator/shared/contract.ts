@@ -11,7 +11,7 @@ export const env = {
   checks: 'CNI_GATE_CHECKS',
   /** `warn` if a failure is only reported and the pod starts; otherwise absent. */
   mode: 'CNI_GATE_MODE',
-  /** A {@link Continuous} as JSON; absent if the checks end with the start of the pod. */
+  /** A {@link Continuous} as JSON; absent if the checks are not repeated while the pod runs. */
   continuous: 'CNI_GATE_CONTINUOUS',
   /** Comma-separated addresses of the pod (`status.podIPs`). */
   podIPs: 'CNI_GATE_POD_IPS',
@@ -48,7 +48,7 @@ export interface RedirectCheck extends TimedCheck {
   notAsUser?: number | undefined;
   /** A group ID that the rule exempts. */
   notAsGroup?: number | undefined;
-  /** Whether the mesh's rules are for all families of the pod, or only for the first that the kernel lists. */
+  /** Whether the mesh's rules are for all families of the pod, or only for the first family in the kernel's list. */
   families?: 'first' | 'all';
 }
 
@@ -94,11 +94,11 @@ export interface ReachCheck extends TimedCheck {
   port: number;
 }
 
-/** Passes if each `allowed` target can be reached and no `blocked` one can, so the pod's network policy is in force. */
+/** Passes if the pod's network policy is in force: each `allowed` target can be reached, and no `blocked` one can. */
 export interface PolicyCheck extends TimedCheck {
   /** Targets that the policy denies, as `host:port`; the kubelet replaces a host such as `$(KUBERNETES_SERVICE_HOST)`. */
   blocked: string[];
-  /** Targets that the policy permits. Without any, a dead network passes as well. */
+  /** Targets that the policy permits. If there are none, a dead network passes as well. */
   allowed?: string[];
 }
 
@@ -138,11 +138,11 @@ export type ProfileCheck = { profile: string } & Check;
 export const exitCode = {
   /** Every check passed, or `proof.mode` is `warn` and failures were reported. */
   passed: 0,
-  /** The program was called wrongly: `EX_USAGE` of sysexits.h. */
+  /** The arguments or the environment are invalid: `EX_USAGE` of sysexits.h. */
   wrongUsage: 64,
   /** A check could not be made, which says nothing about the network: `EX_UNAVAILABLE` of sysexits.h. */
   notPossible: 69,
-  /** The network is wrong. linkerd's validator exits with the same code, so that linkerd's tools understand it. */
+  /** A check failed. linkerd's validator exits with the same code, so that linkerd's tools understand it. */
   failed: 95,
   /** 128 + the signal's number, as in a shell. The pod was deleted before there was a verdict. */
   SIGHUP: 129,

@@ -39,7 +39,7 @@ export function parseHostPort(text: string): HostPort | undefined {
   return match?.[1] === undefined || port < 1 || port > 65_535 ? undefined : { host: match[1], port };
 }
 
-/** The targets `host:port` without those whose address is of a family that the pod does not have. */
+/** The targets `host:port`, except addresses of a family that the pod does not have. */
 export const ofFamilies = (targets: string[], families: Family[]): string[] =>
   targets.filter((target) => {
     const family = parseAddress(parseHostPort(target)?.host ?? '')?.family;
@@ -83,7 +83,7 @@ function unfit(connect: string[], direction: Direction, ports: number[]): UnfitT
   });
 }
 
-/** @param others targets of which none may be in this list too */
+/** @param others targets that must not be in this list */
 function unfitHosts(setting: 'blocked' | 'allowed', targets: string[], others: string[] = []): UnfitTarget[] {
   return targets.flatMap((target, place) => {
     const parsed = parseHostPort(target);
@@ -108,8 +108,8 @@ function faultOf(target: string, direction: Direction, ports: number[]): string 
 }
 
 /**
- * Whether a host looks like an address of a family and is none: also 10.1, which resolvers would complete
- * (inet_aton(3)), and an IPv4 address mapped into IPv6.
+ * Whether a host looks like an IP address but is not a valid one, such as 10.1, which resolvers would complete
+ * (inet_aton(3)), or an IPv4 address mapped into IPv6.
  */
 const isWrong = (host: string): boolean =>
   /:|(^|\.)(\d+|0x[\da-f]*)$/i.test(host) &&
@@ -117,7 +117,7 @@ const isWrong = (host: string): boolean =>
 
 const noServer = 'is multicast, broadcast or link-local IPv6, where no connect succeeds';
 
-/** Whether no TCP connect to an address succeeds, because it is no single host's or needs an interface. */
+/** Whether no TCP connect to an address can succeed: it belongs to no single host, or needs an interface. */
 function isNoServer(host: string): boolean {
   const { family, hex = '' } = parseAddress(host) ?? {};
   return family === 'IPv4' ? /^(e|f{8})/.test(hex) : /^(ff|fe[89ab])/.test(hex);

@@ -21,8 +21,8 @@ export type UnknownReason = UnknownNetwork | 'pod-unknown';
 export type Skipped = 'operation' | 'no-profile-applies';
 
 /**
- * The decision about a placement. Every outcome but `refused` allows it: `audited` where `gate.mode: enforce` would
- * refuse, `unknown` if the node's state is not known, `released` if the pod was held for `gate.maxHold`.
+ * The decision about a placement. Only `refused` refuses it. `audited`: `gate.mode: enforce` would refuse it;
+ * `unknown`: the node's state is not known; `released`: the pod was held for `gate.maxHold`.
  */
 export type GateDecision = AdmissionDecision<
   'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped',
@@ -67,10 +67,10 @@ export async function gate(
 }
 
 /**
- * Decides whether a pod may be bound to a node. If too little is known, it may: the proof still checks the network.
- * @param pod its UID is empty if the pod is only in the request
- * @returns `heldSince`: since when the pod has been held, if it was refused before; `tries`: the profiles whose network
- *   the pod probes, so the node has to be reserved for the pod
+ * Decides whether a pod may be bound to a node. If too little is known, it may be: the proof still checks the network.
+ * @param pod its UID is empty if the request creates the pod
+ * @returns `heldSince`: since when the pod has been held, if it was refused before; `tries`: the profiles for which
+ *   this pod is the next to try the node; the caller reserves the node for the pod
  */
 export function decidePlacement(
   placement: Placement,

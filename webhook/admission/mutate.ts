@@ -20,13 +20,13 @@ import { type AdmissionDecision, decision, respond } from './respond.ts';
 import { type AdmissionReview, decodePodRequest, type PodRequest } from './review.ts';
 
 /*
- * The steps for a pod are: facts (what an earlier call left), selection, plan, container, patch. With `IfNeeded`, the
- * API server may call twice for a pod; the second call also sees what the first call and other webhooks changed.
+ * The steps for a pod: facts (what an earlier call left), selection, plan, container, patch. The API server may call
+ * twice for a pod (`reinvocationPolicy: IfNeeded`); the second call sees the changes of all webhooks.
  */
 
 /**
- * The result of a request. `current`: the pod needs no change. `warned`, only with `proof.mode: warn`: the pod is
- * admitted with a warning instead of a refusal, or without a proof, since a network's own validator cannot only warn.
+ * The result of a request. `current`: the pod needs no change. `warned`, only with `proof.mode: warn`: the pod gets a
+ * warning instead of a refusal, or instead of a network's own validator.
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 
@@ -80,7 +80,7 @@ function decide(request: PodRequest, { policy, namespaces, ownNamespace }: Mutat
   const earlier = earlierCall(pod);
   // exempt pods do not depend on their namespace's labels, because a cluster needs such pods to recover
   if (exempt !== undefined) {
-    // the status tells this to the policy over the final pod, which does not know the DaemonSets of custom profiles
+    // the policy that checks the final pod reads this status: it does not know the DaemonSets of custom profiles
     const status = exempt === 'network-daemonset' ? reasonText(exempt) : undefined;
     return leave(earlier, exempt, removalPatch(pod, earlier, status));
   }
@@ -139,7 +139,7 @@ function prove(
   );
 }
 
-/** Warns if the kubelet's connections come to a mesh's proxy, because the label does not name the mesh's profile. */
+/** Warns if a mesh's proxy gets the kubelet's connections, but the label does not name the mesh's profile. */
 function unnamedMesh(pod: Pod, profiles: Profile[], { labels }: NamespaceFacts, policy: Policy): string[] {
   const hasInbound = ({ proof }: Profile): boolean => proof.inbound !== undefined;
   const all = [...policy.profiles.values()];
@@ -161,7 +161,7 @@ const leave = (
 
 /**
  * Refuses a pod, or warns if `proof.mode` is `warn`.
- * @param pod gets an annotation with the warning, so that the policy over the final pod sees that it was reviewed
+ * @param pod gets an annotation with the warning, so that the policy that checks the final pod accepts it
  */
 function refuse(policy: Policy, { code, message }: CniGateError, pod?: Pod): Decision {
   if (policy.proof.mode === 'enforce') {

@@ -23,7 +23,7 @@ export interface AdmissionDecision<Outcome extends string = string, Reason exten
 
 export type ProfileScope = Pick<AdmissionDecision, 'profile' | 'profiles'>;
 
-/** Makes a decision, with neither profiles nor patch nor warnings, unless `more` has them. */
+/** Makes a decision. Profiles, patch and warnings are empty unless `more` has them. */
 export function decision<const Outcome extends string, const Reason extends string>(
   outcome: Outcome,
   reason: Reason,
@@ -68,7 +68,7 @@ export function respond(uid: string, decision: AdmissionDecision): AdmissionRevi
 const longestWarning = 120;
 const mostWarnings = 30;
 
-/** Shortens warnings, so that the API server cuts off none. Each is one line; an extra line counts those left out. */
+/** Shortens warnings, so that the API server cuts off none. Each is one line; a last line counts omitted ones. */
 export function fitWarnings(warnings: readonly string[]): string[] {
   const unique = [...new Set(warnings.map(fit))];
   const more = unique.length - mostWarnings;

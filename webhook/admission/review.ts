@@ -63,7 +63,7 @@ export class InvalidObject extends CniGateError {
 export const invalid = (message: string): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_INVALID', quoted(message));
 
-/** The error for a name that Kubernetes does not allow, and that we must not send. @param field its path in the body */
+/** The error for a name that Kubernetes does not allow. @param field the path of the name in the body */
 export const wrongName = (field: string, expected: string, value: unknown): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_NAME', `${field} should be ${expected}, is ${describe(value)}`);
 
@@ -74,7 +74,7 @@ export function namespaceName(value: string): string {
 }
 
 /**
- * Returns the request in the body of an admission call, whose object must be of one of these kinds (core group, v1).
+ * Returns the request in the body of an admission call. Its object must be of one of `kinds` (core group, v1).
  * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME or CNI_GATE_REVIEW_KIND
  */
 export function openEnvelope<Kind extends string>(body: unknown, ...kinds: Kind[]): RequestEnvelope<Kind> {

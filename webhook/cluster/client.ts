@@ -64,7 +64,7 @@ export interface ObjectStream extends AsyncIterable<ObjectText> {
 
 const defaultTimeout = 10_000;
 
-/** Below the 90 s after which Go's server closes idle connections, so that the client closes them first. */
+/** Shorter than the idle timeout of Go's server (90 s), so that the client closes idle connections first. */
 const idleTimeout = 60_000;
 
 export class ApiClient {

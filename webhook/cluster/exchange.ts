@@ -34,7 +34,7 @@ export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
   const timer = setTimeout(() => request.destroy(silence(timeout)), timeout);
   request.on('response', (response) => {
     clearTimeout(timer);
-    // an aborted request whose answer nobody reads yet would otherwise throw; a reader notices the end itself
+    // without a listener, an abort before the body is read would throw; a reader of the body gets the error anyway
     response.on('error', () => {});
     resolve(response);
   });

@@ -4,7 +4,7 @@ import { TokenBucket } from '../lib/token-bucket.ts';
 import type { ApiClient } from './client.ts';
 import { ClusterError, operationText } from './errors.ts';
 
-/** The values of a metric's label. `limited`: a limit prevented the request. */
+/** The values of the metric's label `result`. `limited`: a limit prevented the request. */
 export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 
 /** Times are in milliseconds. */

@@ -4,7 +4,7 @@ import { counter, gauge } from '../lib/metrics.ts';
 /** A list or watch that ended. The next begins after `wait` milliseconds. */
 export interface Ended {
   during: 'list' | 'watch';
-  /** The values of a metric's label. `silent`: the connection is dead; `expired`: the watched version is too old. */
+  /** The metric's label `reason`. `silent`: the connection is dead; `expired`: the watched version is too old. */
   reason: 'ended' | 'silent' | 'expired' | 'failed';
   wait: number;
   error?: unknown;
@@ -12,7 +12,7 @@ export interface Ended {
 
 export type ClusterMetrics = ReturnType<typeof clusterMetrics>;
 
-/** Described in docs/reference/metrics.md. */
+/** The metrics of informers and lookups: docs/reference/metrics.md. */
 export function clusterMetrics(registry: Registry) {
   const counterOf = <L extends 'reason' | 'result'>(name: string, help: string, label: L) =>
     counter<'resource' | L>(registry, `cni_gate_cluster_${name}`, help, 'resource', label);

@@ -5,8 +5,8 @@ import { readText } from '../lib/live-files.ts';
 import { type Access, ApiClient } from './client.ts';
 
 /**
- * Makes a client, but sends no request yet. It uses the named file, else the pod's service account, else `$KUBECONFIG`,
- * else `~/.kube/config`.
+ * Makes a client, but sends no request yet. The client uses the named file, else the pod's service account, else
+ * `$KUBECONFIG`, else `~/.kube/config`.
  * @param context of the kubeconfig file; if given, the service account is not used
  * @throws CniGateError CNI_GATE_CLUSTER_CONFIG if no configuration is found, or it cannot be used
  */

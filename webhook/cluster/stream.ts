@@ -3,7 +3,7 @@ const headBytes = 2048;
 
 export interface ObjectText {
   text: string;
-  /** Whether the object is larger than the limit, and the text only its beginning. */
+  /** Whether the object is larger than the limit, so that the text is only its beginning. */
   isCut: boolean;
 }
 

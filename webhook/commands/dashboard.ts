@@ -34,7 +34,7 @@ const leastPause = 2_000;
 /** The pause after a reading takes this many times as long as the reading, to limit the load on the API server. */
 const pauseFactor = 4;
 
-/** Serves the page until the process gets SIGINT or SIGTERM. @throws CniGateError CNI_GATE_LISTEN, or at first no answer */
+/** Serves the page until SIGINT or SIGTERM. @throws CniGateError CNI_GATE_LISTEN, or if the first reading fails */
 async function run({ config, ...flags }: Flags): Promise<void> {
   // loaded here, because the other commands do not need these modules
   const [{ openCluster }, { givenPolicy }, { observe }, { dashboardOf }, { dashboardServer }, { listen }] =

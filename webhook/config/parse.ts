@@ -78,7 +78,7 @@ const show = (value: unknown): string => {
 
 const list = (values: unknown): string => (Array.isArray(values) ? values.join(', ') : String(values));
 
-/** Turns an ajv error into a fault that says what is allowed and what was found. Needs ajv's option `verbose`. */
+/** Converts an ajv error to a fault that says what is allowed and what was found. Needs ajv's option `verbose`. */
 export function explain(error: ErrorObject): Fault {
   const { additionalProperty, propertyName } = error.params as Record<string, unknown>;
   const key = additionalProperty ?? propertyName;
@@ -115,7 +115,7 @@ function textOf({ keyword, params, parentSchema = {}, data, message = keyword }:
   }
 }
 
-/** `profiles[0].proof.checks[1].redirect`, with keys that contain dots or slashes in brackets. */
+/** A path such as `profiles[0].proof.checks[1].redirect`. Keys that contain dots or slashes are in brackets. */
 export function dotted(path: readonly (string | number)[]): string {
   return path
     .map((part) =>

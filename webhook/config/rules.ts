@@ -40,7 +40,7 @@ export function resourceFaults({ requests, limits }: ProofResources): Fault[] {
 const wholeCpus =
   'is a whole number: in a Guaranteed pod, the static CPU manager would give the init container exclusive CPUs';
 
-/** Forbids keys of cni-gate: a condition on those that the injection sets could hold in only one of two calls. */
+/** Forbids keys of cni-gate: a condition on a key that the injection sets might hold in only one of the two calls. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   return [when].flat().flatMap((condition, index) => {
     const at = [...path, ...(Array.isArray(when) ? [index] : [])];

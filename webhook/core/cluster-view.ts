@@ -7,7 +7,7 @@ import type { Readiness } from './networks/readiness.ts';
 
 /** Looks up pods that wait for a node. If a request to the API server is needed, the result is a promise. */
 export interface PendingPods {
-  /** Undefined if no pod has this name and UID. With an empty `uid`, only the name counts. */
+  /** Undefined if no pod has this name and UID. If `uid` is empty, only the name is compared. */
   pod(namespace: string, name: string, uid: string): PendingPod | undefined | Promise<PendingPod | undefined>;
 }
 
@@ -34,6 +34,6 @@ export interface ClusterView extends Doubts {
   unready(): string | undefined;
   /** Must be called after each change of the policy, because the new profiles may name other DaemonSets. */
   policyChanged(): void;
-  /** Stops the watches. The server calls it after its last answer, because requests read the view. */
+  /** Stops the watches. The server calls this method after its last answer, because requests read the view. */
   close(): Promise<void>;
 }

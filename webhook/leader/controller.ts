@@ -28,7 +28,7 @@ export type Result = undefined | 'back-off';
 export interface Work {
   /** Calls `add` with the keys of changed objects. @returns a function that unsubscribes */
   subscribe(add: (keys: Iterable<string>) => void): () => void;
-  /** Returns the keys of all objects. Standby replicas call it too. */
+  /** Returns the keys of all objects. Also called on standby replicas. */
   keys(signal: AbortSignal): Promise<Iterable<string>>;
   /** Reconciles a key. If it throws, the key backs off. */
   reconcile(key: string, signal: AbortSignal): Promise<Result>;

@@ -12,6 +12,6 @@ export interface Deps {
   log: Log;
   /** Where the part registers its metrics. */
   registry: Registry;
-  /** Aborted when the process has to stop. It ends waits during the start, but a server that drains still answers. */
+  /** Aborted when the process has to stop. This ends the start, but a server that drains still answers requests. */
   signal: AbortSignal;
 }

@@ -7,15 +7,15 @@ const MiB = 1024 * KiB;
 const bodyLimits = {
   /** etcd accepts 1.5 MiB of protobuf (`--max-request-bytes`), which become up to 4.5 MiB of JSON. */
   body: 5 * MiB,
-  /** Larger bodies wait for a place. This size takes the main thread at most 10 ms to parse; a pod has 3 to 20 KiB. */
+  /** Larger bodies wait for one of `largeBodies`. Parsing a smaller one takes at most 10 ms; a pod has 3 to 20 KiB. */
   smallBody: 64 * KiB,
-  /** At most this many larger bodies are read at a time. Each keeps its place, and memory, until it is answered. */
+  /** The number of places for larger bodies. A body keeps its place, and its memory, until its request is answered. */
   largeBodies: 8,
-  /** The longest wait for a place: below `timeoutSeconds`, but longer than `largeBodyArrival`, which frees a place. */
+  /** The longest wait for a place: shorter than the webhooks' `timeoutSeconds`, but longer than `largeBodyArrival`. */
   largeBodyWait: 3_000,
   /** How long a larger body may take to arrive. An API server sends a body without pauses. */
   largeBodyArrival: 2_000,
-  /** Most lists, objects and strings in a larger body. Reading it then takes the main thread at most 50 ms. */
+  /** The maximum number of lists, objects and strings in a larger body. Parsing them takes at most 50 ms. */
   bodyParts: 100_000,
 };
 
@@ -24,9 +24,9 @@ export const bodiesOfTurn = 8;
 
 /** Time limits of a connection to the admission port, in milliseconds. */
 const connectionLimits = {
-  /** For a TLS handshake, from the start of the connection. */
+  /** Time for the TLS handshake, from the start of the connection. */
   handshakeTimeout: 5_000,
-  /** For the headers and for the whole request, from its first byte. The API server sends them without pauses. */
+  /** Time for the headers, and for the whole request, from its first byte. The API server sends both without pauses. */
   headersTimeout: 10_000,
   requestTimeout: 15_000,
   /** The interval at which the server looks for requests that exceed a time limit. */
@@ -38,10 +38,10 @@ const connectionLimits = {
 /** Limits of the admission server that are the same on every machine, in bytes and milliseconds. */
 export const serverLimits = { ...bodyLimits, ...connectionLimits };
 
-/** How many connections the admission server keeps. An idle connection costs about 50 KiB. */
+/** The maximum number of connections to the admission port. An idle connection takes about 50 KiB. */
 export const mostConnections = 1024;
 
-/** Go's client sends one request at a time, but may send the next while the end of an answer is still being written. */
+/** Unanswered requests per connection. Go's client may send a request while the server still writes an answer. */
 export const mostPipelined = 2;
 /** How many addresses of clients that got a valid answer are remembered. A control plane has only a few API servers. */
 export const knownAddresses = 256;
@@ -55,10 +55,10 @@ export const opsLimits = {
   connections: 64,
   /** No request to this port has a body. */
   body: 1 * KiB,
-  /** From the beginning of the connection. */
+  /** Time for a request, from the beginning of the connection. */
   requestTimeout: 5_000,
   keepAliveTimeout: 75_000,
-  /** How long the same text of metrics is reused. */
+  /** How long the text of the metrics is cached. */
   metricsAge: 1_000,
 };
 
@@ -81,17 +81,17 @@ export const repairLimits = {
   /** The pause after a controller's replacement fails. It doubles with each further failure. */
   pause: 5000,
   longestPause: 600_000,
-  /** The longest wait of a controller's other pods for the verdict of a replacement; of lost pods: `longestPause`. */
+  /** The longest wait of a controller's other pods for a replacement's verdict; lost pods wait up to `longestPause`. */
   verdict: 60_000,
   /** Repair stops if the replacements of more than half of the controllers failed. */
   breaker: {
-    /** Repair stops only if at least this many controllers had outcomes within the period, and then for as long. */
+    /** Repair stops only if at least this many controllers had outcomes within `within`. A stop lasts equally long. */
     least: 10,
     within: 300_000,
     /** At most this many failures of a namespace count, so that one namespace cannot stop the repair of others. */
     ofNamespace: 5,
   },
-  /** Every 5 s, repair looks for suitable nodes for at most this many different requirements in each namespace. */
+  /** Every 5 s, repair searches nodes for at most this many different scheduling requirements of a namespace. */
   kinds: 64,
 };
 
@@ -101,7 +101,7 @@ export const repairLimits = {
  */
 export const objectBytes = 512 * KiB;
 
-/** The maximum for pods of network DaemonSets, and for pods whose requests are summed: a status may have 700 KB. */
+/** The same for pods of network DaemonSets, and for pods whose requests are summed: a status may have 700 KB. */
 export const trustedObjectBytes = 3 * MiB;
 
 /** The maximum size, in bytes, of a file that is named by a flag. */
@@ -117,10 +117,10 @@ export const pendingPods = {
   requiredCharacters: 16 * KiB,
 };
 
-/** How many refused pods are remembered. For any other, the pod's status shows roughly when the hold began. */
+/** How many refused pods are remembered. For other pods, the pod's status shows roughly when the hold began. */
 export const heldPods = 10_000;
 
-/** Limits for the pods on nodes, whose verdicts are kept. Kubernetes supports 150,000 pods. */
+/** Limits of the cache of bound pods and their verdicts. Kubernetes supports 150,000 pods. */
 export const evidencePods = {
   max: { count: 120_000, bytes: 96 * MiB },
   /** How many different texts, and lists of texts, the pods share in memory. */
@@ -141,13 +141,13 @@ export const nodeEvidence = {
   passedOwners: 20_000,
 };
 
-/** Most duplicate addresses in a namespace. Users can claim any addresses in the annotation `network-status`. */
+/** Duplicate addresses kept for a namespace: users can claim any address in the annotation `network-status`. */
 export const duplicatesOfNamespace = 500;
 
-/** Namespaces that opted in; any other is requested when needed. A namespace with 5 labels takes about 2 KiB. */
+/** Limits of the cache of opted-in namespaces; others are requested when needed. Five labels take 2 KiB. */
 export const namespaces = { max: { count: 10_000, bytes: 16 * MiB } };
 
-/** Kubernetes supports 5,000 nodes; one with 40 labels takes about 9 KiB. The gate allows pods on unknown nodes. */
+/** Limits of the cache of nodes. Kubernetes supports 5,000; 40 labels take 9 KiB. The gate allows unknown nodes. */
 export const nodes = { max: { count: 15_000, bytes: 64 * MiB } };
 
 /** The maximum length of a name, UID or keyword in an object or call. Kubernetes allows 253 for a DNS subdomain. */
@@ -157,7 +157,7 @@ export const nameCharacters = 253;
 export const placedPods = {
   /** A node with a longer list counts as full. */
   listBytes: 512 * MiB,
-  /** A list counts as one more list in the rate below for each 4 MiB. */
+  /** In the rate below, each 4 MiB of a list count as one more list. */
   bytesOfAQuestion: 4 * MiB,
   /** Lists per second; after a pause, up to `burst` lists without delay. */
   perSecond: 10,
@@ -169,7 +169,7 @@ export const relist = { first: 200, next: 5000 };
 
 /** Limits of texts that users and kubelets write: labels, annotations, reasons, conditions. */
 export const texts = {
-  /** Characters; a longer text is cut off. Kubernetes accepts at most 1,024 bytes in the note of an event. */
+  /** Characters after which a text is cut off. Kubernetes accepts at most 1,024 bytes in the note of an event. */
   quoted: 512,
   /** A longer list, JSON or condition is not read. 100 networks as JSON have 10 KiB. */
   annotation: 64 * KiB,

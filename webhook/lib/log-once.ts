@@ -4,7 +4,7 @@ import { CniGateError, messageOf } from './errors.ts';
 /** After this many milliseconds, the same kind of failure is logged again. */
 const again = 600_000;
 
-/** Logs a failure, unless the last one was of the same kind and recent. @param every milliseconds between two logs */
+/** Logs a failure, unless the last one had the same kind and was logged less than `every` milliseconds ago. */
 export function logOnce(log: Log, every = again) {
   let last: { kind: string; at: number } | undefined;
   return {

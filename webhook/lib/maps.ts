@@ -1,4 +1,4 @@
-/** Reads an untrusted map, but no inherited keys such as `constructor`. As in manifests, null means absent. */
+/** Reads a key of an untrusted map, except inherited keys such as `constructor`. As in manifests, null means absent. */
 export function getOwn<T>(map: Record<string, T> | null | undefined, key: string): T | undefined {
   return map && Object.hasOwn(map, key) ? (map[key] ?? undefined) : undefined;
 }

@@ -3,7 +3,7 @@
 /** Address of the documentation. Messages link to pages by this address and a path in `docs/`. */
 export const docsUrl = 'https://github.com/cni-gate/cni-gate/blob/main/docs/';
 
-/** Label. On a namespace, it opts in; on a pod, it overrides the namespace's label, and marks injected pods. */
+/** Label. On a namespace, it opts in the pods; on a pod, it overrides that label, or is admission's copy of it. */
 export const profileLabel = 'cni-gate.io/profile';
 
 /** Value of {@link profileLabel} on a pod that opts out. */
@@ -35,7 +35,7 @@ export const installedWebhooks = {
   validating: [...gateWebhooks, namespacesWebhook],
 } as const;
 
-/** The default of `--port`, at which the server gets admission calls. */
+/** The default port for admission calls; `--port` sets another one. */
 export const defaultPort = 8443;
 
 /** Name of the Service of an installation. */

@@ -1,4 +1,4 @@
-/** A counting semaphore, in which some callers may go first. */
+/** A counting semaphore with two priorities. */
 export class Semaphore {
   #free: number;
   /** Waiting callers: first those with priority, then all others; a set keeps the order of arrival. */

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Wraps a text between words. A word longer than a line is not split. @param indent of all lines but the first */
+/** Wraps a text between words. A word longer than a line is not split. @param indent begins all lines but the first */
 export function wrap(text: string, width: number, indent = '  '): string[] {
   // spaces at the beginning are the indent of the first line
   const [start = ''] = /^ */.exec(text) ?? [];

@@ -40,9 +40,9 @@ export interface YamlDocument {
   lineOf: (path: Path) => number;
 }
 
-/** The maximum nesting of maps and lists, because the package uses recursion. */
+/** The maximum nesting of maps and lists. It is limited because the package `yaml` uses recursion. */
 const deepest = 200;
-/** The maximum number of values for which the aliases of a document stand. */
+/** The maximum number of values that a document's aliases expand to. */
 const mostAliases = 1000;
 
 /**

@@ -15,17 +15,17 @@ import {
   type Workload,
 } from './model.ts';
 
-/* Findings: what probably does not do what the author of the input intends. */
+/* Findings: parts of the input that probably do not do what the author intends. */
 
 /** The labels and annotations of cni-gate that an object of the input can have. */
 const known = { labels: [profileLabel, certificatesLabel], annotations: [statusAnnotation] };
 
 /**
- * Findings for labels and annotations that look like cni-gate's but have no effect: misspelled or without a value, or in
- * the wrong place.
+ * Findings for labels and annotations that look like cni-gate's but have no effect: misspelled or without a value, or
+ * in the wrong place.
  *
  * @param at the path in the object to the parent of the `metadata`
- * @param isRead whether cni-gate reads the profile label of this place
+ * @param isRead whether cni-gate reads a profile label at this place
  */
 export function keyFindings(
   object: unknown,

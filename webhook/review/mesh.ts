@@ -41,7 +41,7 @@ export function meshGaps(
     .filter(({ profiles: waiting }) => waiting.length > 0);
 }
 
-/** Whether the injector has run. A container with the image `auto` does not count: the injector only completes it. */
+/** Whether the injector has run. A container with the image `auto` is a placeholder, which the injector completes. */
 const carriesProxy = (pod: Pod, { proxy }: Mesh): boolean =>
   allContainers(pod).some(({ name, image }) => name === proxy && image !== 'auto');
 

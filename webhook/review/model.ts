@@ -90,7 +90,7 @@ export interface Finding extends Fault {
   subject: string;
   /** The workload that the finding is about, if there is exactly one. */
   workload?: Workload;
-  /** The namespace that the finding is about, or that contains the object that the finding is about. */
+  /** The namespace that is the subject of the finding, or that contains the subject. */
   namespace?: string;
 }
 

@@ -43,7 +43,7 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics }: Se
     const reading = readReview(webhook, text, { policy: policy(), ownNamespace, namespaces });
     if ('missing' in reading) {
       const facts = await resultOf(reading.missing);
-      // many pods may have waited for the same namespace
+      // many calls may have waited for the same namespace, so they take turns
       await turn();
       return decide(webhook, text, turn, { facts });
     }

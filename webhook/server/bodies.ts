@@ -119,7 +119,7 @@ const tooLong = (): CniGateError =>
 
 /**
  * An upper bound on the number of lists, objects and strings in a JSON text, which also counts brackets within strings.
- * Reading a review takes up to 0.5 µs for each.
+ * Reading a review takes up to 0.5 µs for each of them.
  */
 function partsIn(text: string): number {
   let count = 0;

@@ -32,7 +32,7 @@ export class Connections {
   /** Addresses, such as the API server's, that received an answer with status 200; least recently answered first. */
   readonly #known = new Set<string>();
 
-  /** @param handshakeTimeout milliseconds for a TLS handshake, from the accept of the connection; only with TLS */
+  /** @param handshakeTimeout milliseconds for a TLS handshake, after the connection was accepted; only with TLS */
   constructor(max: number, closed: (limit: 'connections' | 'pipelined') => void, handshakeTimeout?: number) {
     this.#max = max;
     this.#closed = closed;
@@ -94,7 +94,7 @@ export class Connections {
     socket.destroy();
   }
 
-  /** The connection to drop at the limit: preferably idle, then of an unknown address, then least recently used. */
+  /** The connection to drop at the limit: preferably idle, then from an unknown address, then least recently used. */
   #evictionCandidate(): Connection {
     const connections = [...this.#open.values()];
     const idle = connections.filter((connection) => !isBusy(connection));

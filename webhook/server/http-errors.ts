@@ -25,7 +25,7 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
 type Request = FastifyRequest<RouteGenericInterface, Server>;
 type Reply = FastifyReply<RouteGenericInterface, Server>;
 
-/** Turns Fastify's own errors into ours: https://fastify.dev/docs/latest/Reference/Errors/ */
+/** Converts Fastify's own errors (https://fastify.dev/docs/latest/Reference/Errors/) to errors with our codes. */
 function translate(error: FastifyError, request: Request): CniGateError {
   if (error instanceof CniGateError) return error;
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')

@@ -17,8 +17,8 @@ export type NodeView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced' |
 
 /**
  * Whether the gate treats a node as ready, for programs that set node conditions: 200 with the state if a pod would
- * pass the gate, 503 if not or if this is not known yet, 404 if the node, a profile or a DaemonSet does not exist.
- * `gate.mode` and `gate.maxHold` have no effect on the answer.
+ * pass the gate, 503 if it would not or this is not known yet, 404 if the node, a profile or a DaemonSet does not
+ * exist. `gate.mode` and `gate.maxHold` have no effect on the answer.
  *
  * @param label as in the label of a namespace, such as `cilium.linkerd`
  * @param view undefined while the server starts
@@ -51,7 +51,7 @@ export function nodeAnswer(
     case 'unknown':
       return { code: status.reason === 'not-synced' ? 503 : 404, text: status.why };
     case 'try': {
-      // the gate lets a pod find out, but for a mistyped DaemonSet the answer must not be that the node is ready
+      // the gate would let a pod try the node, but a mistyped DaemonSet must not make the node count as ready
       const missing = combined
         .flatMap(({ daemonSets }) => daemonSets.map(placesOf))
         .find((places) => !places.some((place) => view.readiness.knows(place)));

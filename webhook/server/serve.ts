@@ -38,7 +38,7 @@ export interface RunningServer {
   port: number;
   opsPort: number;
   certificate: CertificateSource;
-  /** Becomes unready, answers the requests that still run, closes both ports, and stops everything. */
+  /** Becomes unready, answers the requests in progress, closes both ports, and stops everything. */
   drain(): Promise<void>;
 }
 

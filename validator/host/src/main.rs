@@ -1,4 +1,4 @@
-//! The validator's program. It runs the bundle of checks on QuickJS, and offers it the functions of `native.ts`.
+//! The validator's program. It runs the bundle of checks on QuickJS, and provides the functions of `native.ts`.
 //! TypeScript makes all decisions about what to try and how to judge it.
 
 mod datagrams;

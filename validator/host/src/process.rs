@@ -14,7 +14,7 @@ use rquickjs::{Ctx, Object, Result, function::Func};
 
 use crate::descriptors::{errno, keep, named, on};
 
-/// The argument with which the program only rests: see `rest`.
+/// The argument that makes the program only wait: see `rest`.
 pub const WAIT: &CStr = c"wait-for-signal";
 
 /// The signals that end a container.
@@ -22,14 +22,14 @@ fn ending() -> SigSet {
     SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP])
 }
 
-/// Keeps these signals for signalfd. Without a handler, the kernel would drop them in a container's PID 1.
+/// Blocks these signals, for signalfd. Without a handler, the kernel would drop them in a container's PID 1.
 pub fn block_signals() {
     let _ = ending().thread_block();
 }
 
-/// Accepts and closes connections until a signal arrives, and then returns. When the time is over, becomes the program
-/// with other arguments instead. `arguments` follow `WAIT`: the listeners, separated by commas; the milliseconds
-/// (without a limit if this is no positive number); and the arguments of the next program.
+/// Accepts and closes connections until a signal arrives, and then returns. When the time is over, the process becomes
+/// the same program with other arguments. `arguments` follow `WAIT`: the listeners, separated by commas; the
+/// milliseconds (without a limit if this is no positive number); and the arguments of the next program.
 pub fn rest(arguments: &[OsString]) {
     let text = |index: usize| arguments.get(index).map(|text| text.to_string_lossy()).unwrap_or_default();
     let listeners: Vec<i32> = text(0).split(',').filter_map(|number| number.parse().ok()).collect();

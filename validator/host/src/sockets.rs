@@ -134,8 +134,8 @@ fn state_at(ctx: Ctx, local: String, local_port: u16, other: String, other_port:
     named(&ctx, state)
 }
 
-/// Asks with `inet_diag_req_v2` of `include/uapi/linux/inet_diag.h`, which sock_diag(7) describes. The kernel looks up
-/// one socket, whereas a read of `/proc/net/tcp` walks through the node's table of all connections.
+/// Sends an `inet_diag_req_v2` of `include/uapi/linux/inet_diag.h`, which sock_diag(7) describes. The kernel then looks
+/// up one socket, whereas a read of `/proc/net/tcp` goes through all connections of the node.
 fn ask_state(local: SocketAddr, other: SocketAddr) -> nix::Result<u8> {
     const BY_FAMILY: u16 = 20;
     let mut request = [0u8; 72];
@@ -154,7 +154,7 @@ fn ask_state(local: SocketAddr, other: SocketAddr) -> nix::Result<u8> {
     // `INET_DIAG_NOCOOKIE`
     request[64..72].fill(0xff);
     let answer = ask_kernel(SockProtocol::NetlinkSockDiag, &request)?;
-    // in an answer that is an error, this is a byte of the negative error code: 0xff
+    // in an error answer, this is a byte of the negative error code: 0xff
     answer.get(17).copied().ok_or(Errno::ENOENT)
 }
 

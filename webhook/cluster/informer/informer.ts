@@ -155,7 +155,7 @@ export class Informer<O extends ApiObject, T> {
       onOpen: () => this.#report.contact(),
       onEvent: (event) => this.#take(event),
     });
-    // only a watch resets the counter: otherwise, lists that work and watches that fail would alternate without a wait
+    // only a watch resets the counter: if lists did, working lists and failing watches would alternate without a wait
     this.#failures = 0;
   }
 

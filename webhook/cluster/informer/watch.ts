@@ -18,7 +18,7 @@ export type WatchEvent<T> =
   | { type: 'removed'; entry: Identity }
   | { type: 'bookmark'; resourceVersion: string };
 
-/** @throws ClusterError for an ERROR event; Error if the text is not an event, so that earlier events may be wrong */
+/** @throws ClusterError for an ERROR event; Error if the text is not an event */
 function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>): WatchEvent<T> {
   if (isCut) {
     const entry = unreadOf(text);
@@ -64,7 +64,7 @@ export interface WatchOptions<T> {
 }
 
 /**
- * Watches until the server ends the watch. Silence does not mean that a watch is dead; only a late end does.
+ * Watches until the server ends the watch. A silent watch counts as dead only if it does not end in time.
  * @throws ClusterError; Error for text that is not an event
  */
 export async function watchOnce<O extends ApiObject, T>(

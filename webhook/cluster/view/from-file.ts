@@ -17,8 +17,8 @@ import { readYaml, YamlError } from '../../lib/yaml.ts';
 import type { ApiObject } from '../informer/object.ts';
 
 /**
- * The view of a cluster that a file of Kubernetes objects describes. When the file changes, the view keeps only the
- * gate's own answers.
+ * The view of a cluster that a file of Kubernetes objects describes. When the file changes, only the gate's holds and
+ * reservations are kept.
  * @param profile if given, replaces the label of every namespace
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */

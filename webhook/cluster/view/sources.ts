@@ -30,7 +30,7 @@ function weightOf(value: unknown): number {
 /** The memory of a pod's evidence without its texts, in bytes: measured, and rounded up. */
 const ofEvidence = 704;
 
-/** Requirements of a pod count only above this size, in bytes, because ordinary requirements are smaller. */
+/** Of a pod's requirements, only the part above this many bytes counts: ordinary requirements are smaller. */
 const ofRequired = 2048;
 
 /** The memory of a pod's evidence, in bytes, without texts that it shares with other pods. */
@@ -62,7 +62,7 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   retention: { ...namespaces, weigh: weightOf },
 };
 
-/** All nodes. Each is written mostly by its own kubelet, which limits its size. */
+/** All nodes. A Node cannot become large, because the kubelet writes most of it. */
 export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
   path: '/api/v1/nodes',

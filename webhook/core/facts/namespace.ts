@@ -22,7 +22,7 @@ const mostAnnotations = 64;
 
 /**
  * Matches the annotation values that profiles can read from namespaces: ids, port lists and subnet lists. No other
- * values are kept. The pattern means the same in RE2.
+ * values are kept. The mutating policy uses the same pattern, in RE2.
  */
 export const readable = /^[+0-9a-fA-F][-0-9 \t\n,.:/a-fA-F]{0,511}$/;
 

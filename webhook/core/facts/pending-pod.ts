@@ -15,11 +15,11 @@ export interface PendingPod extends Required {
   name: string;
   /** The profiles that apply to the pod, by its annotation and its init container: see {@link requiredProfiles}. */
   profiles: string[];
-  /** Identifies the pod's owner: see {@link ownerKeyOf}. Usually, all pods of an owner pass, or all fail. */
+  /** Identifies the pod's owner: see {@link ownerKeyOf}. Usually, either all pods of an owner pass, or all fail. */
   group: string;
   /** The node of the refusal in the pod's condition PodScheduled; undefined if the condition shows no refusal. */
   refused: string | undefined;
-  /** When the hold began, or a later time, in milliseconds since the epoch; undefined if neither is known. */
+  /** When the hold began, or a later time if the start is unknown, in milliseconds since the epoch. */
   heldSince: number | undefined;
   requests: Amounts;
   /** `metadata.resourceVersion`. */

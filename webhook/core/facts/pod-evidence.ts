@@ -5,12 +5,12 @@ import type { ApiMeta } from './api.ts';
 /**
  * The result of a pod's init container `cni-gate-validator` in the pod's current sandbox:
  * - `passed`: all checks passed (exit code 0);
- * - `failed`: the network is wrong (95, or the codes of a network's own validator);
- * - `not-possible`: the proof could not run (69), which shows nothing about the network;
- * - `wrong-usage`: the program was called wrongly (64);
+ * - `failed`: a check failed (exit code 95, or a failure code of a network's own validator);
+ * - `not-possible`: the proof could not run (exit code 69), which shows nothing about the network;
+ * - `wrong-usage`: the program was called with wrong arguments or variables (exit code 64);
  * - `crashed`: the container ended in another way, such as by running out of memory;
  * - `waiting`: the container has not ended yet;
- * - `lost`: it passed, but later rechecks showed that the network is lost. Only {@link verdictAt} returns it.
+ * - `lost`: the proof passed, but later rechecks failed. Only {@link verdictAt} returns this verdict.
  */
 export type Verdict = (typeof verdicts)[number];
 
@@ -50,21 +50,21 @@ export interface ShownPass {
 }
 
 /**
- * Our container, if it passed in this sandbox but is not ready (`proof.continuous`). The time and the versions form a
- * `Moment`.
+ * Our container, if its proof passed in this sandbox, but it is not ready (`proof.continuous`). `at`, `after` and
+ * `shownBy` form a `Moment`.
  */
 export interface Unready {
   /** Identifies the container's run; undefined until the kubelet reports the run as `started`. */
   run: number | undefined;
-  /** When a watch showed this; for a pod from a list, the earliest time that its status allows. */
+  /** When a watch showed the unready container; for a pod from a list, the earliest time that its status allows. */
   at: number;
   after?: string;
   shownBy: string;
-  /** For how many milliseconds this is not yet a loss: a restarted container is not ready immediately. */
+  /** After how many milliseconds the network counts as lost: a restarted container is not ready immediately. */
   patience: number;
 }
 
-/** The facts kept, in about 400 bytes, about a pod that is on a node and has the label `cni-gate.io/profile`. */
+/** The facts kept about a pod that is on a node and has the label `cni-gate.io/profile`: about 400 bytes. */
 export interface PodEvidence {
   uid: string;
   namespace: string;
@@ -94,7 +94,7 @@ export interface PodEvidence {
   warned?: true;
   /** Set if the proof passed although the node did not answer (check `roundTrip` with `mode: prefer`). */
   wayNotShown?: true;
-  /** Set if the pod passed, but our container is not ready, unless the pod is being deleted or has ended. */
+  /** Set if the pod passed, but our container is not ready; absent if the pod is being deleted or has ended. */
   unready?: Unready;
   /**
    * When the first run with the verdict in this sandbox ended, by the node's clock. For the verdict `waiting`: since
@@ -122,7 +122,7 @@ export interface PodEvidence {
 /**
  * Whether the pod's network is lost.
  * @param now milliseconds since the epoch
- * @param least for how many milliseconds, at least
+ * @param least the minimum duration of the loss in milliseconds
  */
 export const isLost = ({ unready }: Pick<PodEvidence, 'unready'>, now: number, least = 0): boolean =>
   unready?.run !== undefined && now - unready.at >= Math.max(unready.patience, least);

@@ -46,7 +46,7 @@ const podSchema = {
       type: 'object',
       required: ['containers'],
       properties: {
-        // null stands for no containers: the API server itself rejects such a pod, after the webhooks
+        // null means no containers: the API server itself rejects such a pod, after the webhooks
         containers: list(container),
         initContainers: list(container),
         volumes: list(named),

@@ -87,7 +87,7 @@ export function variableOf({ env }: Pick<Container, 'env'>, name: string): strin
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Whether cni-gate injected the container: only it sets our variables. The status annotation proves nothing. */
+/** Whether cni-gate injected the container, by its name and variables. The status annotation is no evidence of that. */
 export const isOurContainer = ({ name, env }: Pick<Container, 'name' | 'env'>): boolean =>
   name === validatorContainer && (env ?? []).some((variable) => variable.name.startsWith('CNI_GATE_'));
 
@@ -102,9 +102,9 @@ export const tokenVolumePrefix = 'kube-api-access-';
 
 /**
  * The mount of the service account's token that the API server's ServiceAccount plugin would add to an init container;
- * undefined if it would add none, or if that is not known. Without it, the plugin would add the mount after our
- * webhook, and this change would make the API server call the webhooks a second time.
- * Source: Kubernetes `plugin/pkg/admission/serviceaccount/admission.go`, `mountServiceAccountToken`
+ * undefined if it would add none, or if that is not known. If our webhook did not add the mount, the plugin would do so
+ * later, and this change would make the API server call the webhooks a second time. Source: Kubernetes
+ * `plugin/pkg/admission/serviceaccount/admission.go`, `mountServiceAccountToken`
  */
 export function tokenMount(pod: Pod): VolumeMount | undefined {
   const { volumes, automountServiceAccountToken } = pod.spec;

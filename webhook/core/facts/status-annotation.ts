@@ -17,7 +17,7 @@ export interface Status {
   /** The value of the label `cni-gate.io/profile`, which names every chosen profile. */
   profile?: string;
   chosenBy?: ChosenBy;
-  /** Present if the init container only reports failures. The policy over the final pod checks that both agree. */
+  /** Present if the init container only reports failures; the policy for the final pod compares both. */
   mode?: 'warn';
   /** Why nothing is proved even though cni-gate reviewed the pod: see {@link reasonText}. */
   reason?: string;

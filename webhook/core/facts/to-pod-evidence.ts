@@ -138,12 +138,12 @@ export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
 /** {@link Unready.patience} is at least 10 s in the first run, 60 s in later ones, and two periods of the probe. */
 const [least, leastLater, periods] = [10_000, 60_000, 2];
 
-/** Whether our container in a pod that passed is not ready, and since when; undefined if it is ready or has no probe. */
+/** Since when our container, whose proof passed, is not ready; undefined if it is ready or has no readiness probe. */
 function unreadyOf({ metadata, spec, status = {} }: ApiPod): Unready | undefined {
   const { readinessProbe } = spec.initContainers?.find(isOurContainer) ?? {};
   const { ready, started, state, lastState, containerID } = validatorStatus(status) ?? {};
   const changed = (type: string): number => timeOf(conditionOf(status, type)?.lastTransitionTime) ?? 0;
-  // before the pod is initialized, it has no other container that could lose its network
+  // before the pod is initialized, no container of the application runs that could lose its network
   if (!readinessProbe || ready !== false || conditionOf(status, 'Initialized')?.status === 'False')
     return undefined;
   const startedAt = started === true ? timeOf(state?.running?.startedAt) : undefined;

@@ -36,7 +36,7 @@ export const sandboxCondition = 'PodReadyToStartContainers';
 
 /**
  * The kubelet may report a run's sandbox at most this many milliseconds after the run ended. If the condition changes
- * later than that, it is about a new sandbox.
+ * later than that, the pod has a new sandbox.
  */
 const longestUpdate = 10_000;
 

@@ -23,9 +23,9 @@ export const isBefore = (version: string, than: string): boolean =>
   number.test(version) && number.test(than) && BigInt(version) < BigInt(than);
 
 /**
- * Finds out whether a pod's containers were started since its node booted: after a reboot, a pod still shows Ready and
- * its old containers until the kubelet updates it. Containers that the pod had before the Node showed its new boot id
- * are gone. A new process has seen no boot, and considers all containers current.
+ * Finds out whether a pod's containers were started since its node booted: after a reboot, a pod's status shows Ready
+ * and the old containers until the kubelet updates it. Containers that the pod had before the Node showed its new boot
+ * id are gone. A new process has seen no boot, and considers all containers current.
  */
 export class Boots {
   readonly #boots = new Map<string, Boot>();

@@ -20,7 +20,7 @@ export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { t
 
 /**
  * What the proofs of pods showed about networks, from lists and watches alone. After a restart, the first lists restore
- * this, except failures of deleted pods, earlier failures of pods that failed again, and boots of nodes.
+ * these results, except failures of deleted pods, earlier failures of pods that failed again, and boots of nodes.
  */
 export class Evidence {
   readonly #known = new Map<string, PodEvidence>();
@@ -94,8 +94,8 @@ export class Evidence {
 
   /**
    * Must be called when a node has booted. Earlier results of its pods no longer count.
-   * @param version resourceVersion of the Node with the new boot id, to order the boot and changes of pods, whose watch
-   *   is separate
+   * @param version resourceVersion of the Node with the new boot id: it orders the boot and changes of pods, which a
+   *   separate watch reports
    */
   booted(node: string, version: string): void {
     this.#boots.set(node, version);
@@ -152,5 +152,5 @@ export class Evidence {
   }
 }
 
-/** Without any results, for a server that watches no cluster. */
+/** Evidence without any results, for a server that watches no cluster. */
 export const noEvidence: EvidenceView = new Evidence(() => false);

@@ -10,7 +10,7 @@ interface Hold {
   since: number;
   /** The node of the last refusal. */
   node: string;
-  /** Whether the scheduler has written our refusal into the condition, which then shows what the pod waits for. */
+  /** Whether the scheduler has written our refusal into the condition PodScheduled of the pod. */
   isShown: boolean;
   /** Since when the condition has shown something other than our refusal; `Infinity` until then. */
   otherSince: number;

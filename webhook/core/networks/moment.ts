@@ -1,6 +1,6 @@
 import { isBefore } from './boots.ts';
 
-/** When something happened on a node: by the node's clock, and by the writes to the API server before and after it. */
+/** The time of an event on a node: by the node's clock, and by the writes to the API server before and after it. */
 export interface Moment {
   /** By the node's clock, in milliseconds since the epoch. */
   at: number;

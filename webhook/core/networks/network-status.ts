@@ -11,7 +11,7 @@ export interface NetworkFacts {
   policy: Pick<Policy, 'evidenceOf' | 'gate'>;
   readiness: Pick<Readiness, 'status' | 'knows' | 'node' | 'started'>;
   evidence: EvidenceView;
-  /** What is uncertain, for callers that refuse only what is certain. Without it, unknown DaemonSets are ignored. */
+  /** What may be missing, for callers that must not refuse by mistake. If undefined, unknown DaemonSets are ignored. */
   doubts?: Doubts;
 }
 
@@ -21,7 +21,7 @@ export interface Doubts {
   notSynced(daemonSet: DaemonSetRef): boolean;
 }
 
-/** Why a network on a node is not open to every pod. */
+/** Why not every pod may use a network on a node. */
 export interface NetworkProblem extends DaemonSetStatus {
   node: string;
   profile: string;

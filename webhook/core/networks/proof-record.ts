@@ -7,7 +7,7 @@ import { isLater, type Moment } from './moment.ts';
 
 /** The failures of one owner's pods. Pods that waited at the same time count as one attempt. */
 export interface Failure {
-  /** `namespace/name` of the first pod that failed. It stays, so that messages that contain it do not change. */
+  /** `namespace/name` of the first pod that failed. Later failures do not change it, so that messages stay the same. */
   pod: string;
   /** When the run of the latest failure started. */
   started: Moment;

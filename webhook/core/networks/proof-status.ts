@@ -12,7 +12,7 @@ export interface AskingPod {
   /** Identifies the pod; undefined if the pod does not exist yet, because it would replace a failed pod. */
   key?: string;
   owner: string;
-  /** Since when the gate has refused the pod, in milliseconds since the epoch; undefined if it has not refused it. */
+  /** Since when the gate has refused the pod, in milliseconds since the epoch; undefined if it never did. */
   heldSince?: number | undefined;
 }
 
@@ -54,7 +54,7 @@ const givesWay = 12_000;
 /** An owner's pause after its own first failed attempt. It doubles with each further failure, up to `longestPause`. */
 const ownPause = 4000;
 const longestPause = 300_000;
-/** The least pause of an owner whose pods run elsewhere, unless the gate has held the asking pod for `givesWay`. */
+/** The minimum pause of an owner that has a proved pod on another node, unless the pod was held for `givesWay`. */
 const leastElsewhere = 60_000;
 
 interface ProofFacts {
@@ -104,7 +104,7 @@ export function proofStatus(
 
 /** Whether another pod is currently probing the network on the node, and has no verdict yet. */
 const isTried = ({ waiting }: ProofRecord, now: number): boolean =>
-  // the absolute value: otherwise, pods would wait for a long time after the clock was set back
+  // uses the absolute value: otherwise, pods would wait for a long time after the clock was set back
   [...waiting.values()].some(({ since }) => Math.abs(now - since) < longestVerdict);
 
 /**

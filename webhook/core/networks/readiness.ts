@@ -9,7 +9,7 @@ import { isLater, type Moment } from './moment.ts';
 
 /** A pod of a network's DaemonSet. */
 interface Agent extends AgentFacts {
-  /** When its latest container started. */
+  /** When the pod's latest container started. */
   start: Moment;
   /** For each container's id, the pod's version in which the container was first observed. */
   shownBy: ReadonlyMap<string, string>;
@@ -73,7 +73,7 @@ export class Readiness {
 
   /**
    * The status of a DaemonSet on a node; undefined if the DaemonSet or the node is unknown.
-   * @param grace how long a new pod or node may take, in milliseconds
+   * @param grace how long a new pod or node may take to become ready, in milliseconds
    */
   status(daemonSet: DaemonSetRef, nodeName: string, now: number, grace: number): DaemonSetStatus | undefined {
     const found = this.#daemonSets.get(nameOf(daemonSet));

@@ -9,7 +9,7 @@ export interface Optional {
   value: Cel;
 }
 
-/** A string. It is written in ASCII, because YAML folds some other characters, and forbids others. */
+/** A string literal. It is in ASCII, because YAML folds some other characters, and forbids others. */
 export const text = (value: string): Cel =>
   // a JSON string is also a valid CEL string, except that CEL has no surrogates
   JSON.stringify(value.toWellFormed()).replaceAll(

@@ -4,9 +4,9 @@ import { allOf, type Cel } from './cel.ts';
 import { markBeginning } from './left.ts';
 
 /*
- * The match conditions of the mutating webhook, the mutating policy, and the policy over the final pod. For exempt pods
- * without a status, the API server calls none of them, so that these pods start even without a replica. Only the
- * mutating policy sees the pods of networks' DaemonSets.
+ * The match conditions of the mutating webhook, the mutating policy, and the policy that checks the final pod. They
+ * exclude exempt pods without a status, so that these pods start even without a replica. Only the mutating policy sees
+ * the pods of networks' DaemonSets.
  */
 
 /** A match condition of a webhook or a policy. */
@@ -68,7 +68,7 @@ function ofNetwork({ daemonSets }: Pick<Policy, 'daemonSets'>): Cel {
 
 /**
  * Whether the pod is exempt only because it belongs to a network's DaemonSet. Admission records this, because the
- * policy over the final pod may not know the DaemonSet.
+ * policy that checks the final pod may not know the DaemonSet.
  */
 export const isRecorded = (policy: Pick<Policy, 'daemonSets'>): Cel =>
   allOf([notOnTheHostNetwork, `!${onWindows}`, ofNetwork(policy)]);
@@ -87,7 +87,7 @@ export function conditionsOf(policy: Pick<Policy, 'daemonSets' | 'proof'>): Matc
   return Object.entries(conditions).map(([name, expression]) => ({ name, expression }));
 }
 
-/** The webhook's condition if there is a mutating policy: it left the pod to the webhook, or did not see the pod. */
+/** The webhook's condition if there is a mutating policy: the policy left the pod to the webhook, or did not see it. */
 export const leftByThePolicy: MatchCondition = {
   name: 'left-by-the-policy',
   expression: `!${hasStatus} || object.metadata.annotations['${statusAnnotation}'].matches('${markBeginning}')`,

@@ -34,7 +34,7 @@ export function idVariables(redirects: readonly Redirect[]): Record<string, Cel>
   const all = (name: (typeof idNames)[number]): Cel =>
     redirects.map((redirect) => idOf(redirect, name)).join(' + ') || '[]';
   const isExcluded = 'i in variables.notAsUsers || i in variables.notAsGroups';
-  // from `nobody` downwards; each redirect excludes at most one user and one group, so a candidate is left
+  // ids from `nobody` downwards: each redirect excludes at most one user and one group, so one of these ids is left
   const candidates = list(
     Array.from({ length: 2 * redirects.length + 1 }, (_, index) => String(65_534 - index)),
   );
@@ -94,7 +94,7 @@ export function annotationCel(key: string): Cel {
 const inAnnotation = (key: string): Cel =>
   `[${annotationCel(key)}].filter(a, a.matches(${text(idText.source)})).map(a, int(a)).filter(i, i <= ${greatest})`;
 
-/** The ids that these containers set; if none sets one, the pod's. An explicit 0 is no id, but overrides the pod's. */
+/** The ids that these containers set; if none sets one, the pod's id. A set 0 is not an id, but overrides the pod's. */
 function inContainers({ containers = [] }: IdSource, field: string, ofPod: boolean): Cel[] {
   if (containers.length === 0) return [];
   const named = containers.map((name) => containersNamed(name)).join(' + ');
@@ -103,6 +103,6 @@ function inContainers({ containers = [] }: IdSource, field: string, ofPod: boole
   return [`(${said} + (${ofPod ? ofThePod : '[]'})).filter(i, i > 0)`];
 }
 
-/** The containers with this name, at most one. */
+/** The containers with this name: at most one in a valid pod. */
 export const containersNamed = (name: string): Cel =>
   `variables.containers.filter(c, c.name == ${text(name)})`;

@@ -60,7 +60,7 @@ export const markBeginning = '^[{]"version":"[^"]*","left":"';
 /** A reason that depends on a profile, as an expression for the policy and as a function for the server. */
 interface ProfileReason {
   reason: LeftReason;
-  /** The profile, annotation or variable that causes it. */
+  /** The profile, annotation or variable that is the cause. */
   by: string;
   expression: Cel;
   holds(place: Place): boolean;

@@ -65,7 +65,7 @@ const facts: Record<string, Cel> = {
   volume: `variables.volumes.map(v, v.name).indexOf(${text(podInfoVolume)})`,
 };
 
-/** What the proofs replace, as indexes, and the containers that stay: `replaced` in proof/plan.ts. */
+/** The indexes of the containers that the proofs replace, and the containers that stay: `replaced` in proof/plan.ts. */
 function replacedVariables(profiles: readonly Profile[]): Record<string, Cel> {
   const replacing = profiles.filter(({ proof }) => proof.replaces !== undefined);
   const others = `variables.planned.filter(c, c.name != ${text(validatorContainer)})`;
@@ -141,8 +141,9 @@ function variablesOf(policy: Policy): Record<string, Cel> {
 
 /**
  * The MutatingAdmissionPolicy and its binding. They select the same pods as the mutating webhook, and pods of networks'
- * DaemonSets, to record why these are exempt: the policy over the final pod knows only the built-in DaemonSets. The
- * failurePolicy is `Fail`, so an expression that fails refuses the pod. With `Ignore`, a user's own status would stay.
+ * DaemonSets, to record why these are exempt: the policy that checks the final pod knows only the built-in DaemonSets.
+ * The failurePolicy is `Fail`, so an expression that fails refuses the pod. With `Ignore`, a status that the user wrote
+ * would stay.
  */
 export function policyObjects(policy: Policy): PolicyObject[] {
   const [name] = installedPolicies;
@@ -192,7 +193,7 @@ export const policiesYaml = (policy: Policy): string => policyObjects(policy).ma
 
 /**
  * The JSON patch for a mutating webhook that is used together with a mutating policy: few pods then need the webhook,
- * and the policy over the final pod refuses them if the webhook does not answer.
+ * and the policy that checks the final pod refuses them if the webhook does not answer.
  */
 export const webhookPatch = (): string =>
   yaml([

@@ -76,7 +76,7 @@ function continuousConflicts(profiles: Profile[]): string[] {
   const [first, ...others] = profiles.filter(({ proof }) => proof.continuous !== undefined);
   if (first === undefined) return [];
   const second = others.find(({ proof }) => !same(proof.continuous, first.proof.continuous));
-  // annotations to which the readiness probe's port is added: a profile that selects by them could stop applying
+  // annotations that get the readiness probe's port: a profile that selects pods by these could stop applying
   const added = profiles.flatMap(({ proof }) =>
     first.proof.continuous?.onFailure === 'log' ? [] : (proof.inbound?.excludedPorts ?? []),
   );
@@ -94,7 +94,7 @@ function continuousConflicts(profiles: Profile[]): string[] {
   ];
 }
 
-/** Whether profiles cannot be used without a further one: rechecks need a container that runs as long as the pod. */
+/** Whether a profile with `proof.witness` is missing: rechecks need a container that runs as long as the pod. */
 export const lacksWitness = (profiles: readonly Profile[]): boolean =>
   profiles.some(({ proof }) => proof.continuous !== undefined) &&
   !profiles.some(({ proof }) => proof.witness !== undefined);
@@ -116,8 +116,8 @@ function annotationConflicts(profiles: Profile[]): string[] {
 }
 
 /**
- * Finds annotations that one profile sets and by which a profile, even the same one, excludes pods. That profile would
- * apply in the first call for a pod, but not in the second call, which sees the annotation.
+ * Finds annotations that one profile sets, and by which another or the same profile excludes pods. The excluding
+ * profile would apply in the first call for a pod, but not in the second call, which sees the annotation.
  */
 function contradictions(profiles: Profile[]): string[] {
   const given = profiles.flatMap(({ name, annotations }) =>

@@ -36,7 +36,6 @@ export class Policy {
   readonly profiles: ReadonlyMap<string, Profile>;
   /** `namespace/name` of every DaemonSet that provides a network. The pods of these DaemonSets are exempt. */
   readonly daemonSets: ReadonlySet<string>;
-  /** The configuration of this policy. */
   readonly configuration: Configuration;
 
   constructor(configuration: Configuration) {
@@ -58,7 +57,7 @@ export class Policy {
     );
   }
 
-  /** A profile without a proof never has a passed one, so `gate.evidence: proof` does not apply to it. */
+  /** `gate.evidence: proof` does not apply to a profile without a proof, because no pod could ever pass it. */
   evidenceOf({ evidence, proof }: Pick<Profile, 'evidence' | 'proof'>): EvidenceMode {
     return evidence ?? (hasProof(proof) ? this.gate.evidence : 'ready');
   }
@@ -75,7 +74,7 @@ export class Policy {
   }
 
   /**
-   * Returns the profiles that a value of the label `cni-gate.io/profile` names, such as `cilium.linkerd`, in its order.
+   * Returns the profiles in a value of the label `cni-gate.io/profile`, such as `cilium.linkerd`, in the same order.
    * @throws CniGateError CNI_GATE_PROFILE_UNKNOWN or CNI_GATE_PROFILE_COMBINATION
    */
   combineProfiles(label: string): Profile[] {

@@ -22,9 +22,7 @@ export interface DaemonSetRef {
 export const placesOf = ({ namespace, name }: DaemonSetOfProfile): DaemonSetRef[] =>
   [namespace].flat().map((place) => ({ namespace: place, name }));
 
-/**
- * The user and group of a proof. If `asUser` names containers, they also give the group; else the two ids are equal.
- */
+/** The user and group of a proof. If `asUser` names containers, they set both; otherwise, both ids are equal. */
 export type Identity = Pick<ProofContainer, 'asUser' | 'notAsUser' | 'notAsGroup'>;
 
 /** The configuration's section `proof`, with the image of this release if the file names no image. */

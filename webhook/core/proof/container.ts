@@ -13,8 +13,8 @@ import type { ProofPlan } from './plan.ts';
 
 /**
  * Returns the init container of a plan and the volume that it needs, if any; undefined if the plan has no checks. The
- * container already has the defaults and the token mount, because the API server would call the webhooks a second time
- * after adding them. The container meets Pod Security `restricted`.
+ * container already has the defaults and the token mount: if the API server added them, it would call the webhooks a
+ * second time. The container meets Pod Security `restricted`.
  */
 export function injectionFor(
   plan: ProofPlan,
@@ -49,7 +49,7 @@ export function injectionFor(
   return { container, volume };
 }
 
-/** The probe with which the kubelet connects. It must outlast the checks: its failure restarts the container. */
+/** The probe with which the kubelet connects. It must not fail during the checks: that would restart the container. */
 function startupProbe({ checks }: ProofPlan, port: number): object {
   const timeouts = checks.flatMap(({ profile: _, ...check }) =>
     Object.values<{ timeout: string }>(check).map(({ timeout }) => parseDuration(timeout) ?? 0),
@@ -64,9 +64,9 @@ function startupProbe({ checks }: ProofPlan, port: number): object {
 }
 
 /**
- * The probe whose port is open unless the network is lost. The pod is not ready after three failures, which take three
- * tenths of an interval at most, or three seconds if that is longer. A restarted kubelet spreads its first probes over
- * a period, so the period is short.
+ * The probe of a port that is open unless the network is lost. After three failures, the pod is not ready: this takes
+ * up to three tenths of the recheck interval, but at least three seconds. A restarted kubelet spreads its first probes
+ * over one period, so the period is short.
  */
 function readinessProbe(interval: string, port: number): object {
   return {

@@ -34,8 +34,8 @@ export function rechecksFor(
 }
 
 /**
- * The first port that no container declares, that is not the witness's or the mesh's, and not in its list of included
- * ports.
+ * The first port that no container declares, and that is not a port of the witness or the mesh, or in the mesh's list
+ * of included ports.
  */
 function freePort(
   place: Place,
@@ -48,8 +48,8 @@ function freePort(
 }
 
 /**
- * The annotation that exempts the port from the redirect; undefined if none is needed; a text says why none is
- * possible.
+ * The annotation that exempts the port from the redirect; undefined if none is needed; the reason, as a text, if none
+ * is possible.
  */
 function exclusionOf(
   port: number,

@@ -28,7 +28,7 @@ export function isCurrent(actual: Container, wanted: Container, ids: ProofIds, p
     [imagePullPolicy, 'Always'].includes(actual.imagePullPolicy) &&
     sameVariables(actual.env ?? [], variables ?? []) &&
     sameMounts(actual.volumeMounts ?? [], volumeMounts ?? []) &&
-    // with pod-level resources, ours do not decide the QoS class, so a LimitRange's values may stay
+    // if the pod has pod-level resources, ours do not decide the QoS class, so a LimitRange's values may stay
     (hasPodResources(pod) || sameResources(actual.resources ?? {}, resources ?? {})) &&
     sameRights(actual.securityContext ?? {}, securityContext ?? {}, ids)
   );

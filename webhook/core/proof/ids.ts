@@ -43,7 +43,7 @@ function idOf(id: Id | undefined, field: Field, place: Place, ofPod: boolean): n
   return inAnnotations(id, place) ?? inContainers(id, field, place.pod, ofPod) ?? id.default;
 }
 
-/** The group id of the containers that are named for the user id. An annotation contains only a user id. */
+/** The group id of the containers from which the user id comes. An annotation contains only a user id. */
 const groupBeside = (source: IdSource, { pod }: Place): number | undefined =>
   source.containers && (inContainers(source, 'runAsGroup', pod, true) ?? source.default);
 

@@ -40,7 +40,7 @@ export interface ProofPlan {
    * nothing is proved.
    */
   checkNames: string[];
-  /** Whether nothing is proved because `proof.mode` is `warn`, and a network's own validator cannot only warn. */
+  /** Whether nothing is proved because a network's own validator could stop the pod, which the mode `warn` forbids. */
   refuses: boolean;
   /** Whether a network's own validator runs instead of ours. */
   ownValidator: boolean;

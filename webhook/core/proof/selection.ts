@@ -124,9 +124,9 @@ export function select(
 }
 
 /**
- * Returns what the labels choose, whether such profiles exist or not; undefined if the namespace did not opt in. The
- * pod's own label overrides the namespace's; without `proof.allowOptOut`, it can only add profiles. A label that an
- * earlier call copied from the namespace overrides nothing.
+ * Returns the profiles that the labels name, which may not exist; undefined if the namespace did not opt in. The pod's
+ * own label overrides the namespace's; without `proof.allowOptOut`, it can only add profiles. A label that an earlier
+ * call copied from the namespace overrides nothing.
  */
 export function choiceFor(
   pod: Pod,

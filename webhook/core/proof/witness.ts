@@ -16,9 +16,7 @@ const leastPort = 1024;
 /** The subnets that contain all IPv4 and all IPv6 addresses. */
 const everywhere = ['0.0.0.0/0', '::/0'];
 
-/**
- * The check that the kubelet connects; undefined if no profile requires it, or if only the proxy accepts connections.
- */
+/** The check for the kubelet's connection; undefined if no profile requires it, or if only the proxy can accept it. */
 export function witnessFor(place: Place, profiles: readonly Profile[]): WitnessCheck | undefined {
   if (!profiles.some(({ proof }) => proof.witness !== undefined)) return undefined;
   const inbound = profiles.find(({ proof }) => proof.inbound !== undefined)?.proof.inbound;
@@ -26,7 +24,7 @@ export function witnessFor(place: Place, profiles: readonly Profile[]): WitnessC
   if (inbound?.transparent && allMatch(inbound.transparent, place.pod.metadata.annotations)) return undefined;
   const excluded = (inbound?.excludedBy ?? []).map((key) => textAt(place, key) ?? '').join();
   const redirected = inbound && redirectedPort(place, inbound, used, excluded);
-  // no port of this pod is redirected
+  // the mesh redirects no port of this pod
   if (!inbound || redirected === undefined)
     return { port: firstPort(portsOf(used.join())) ?? usualPort, timeout };
   const items = excluded.split(',').map((item) => item.trim());

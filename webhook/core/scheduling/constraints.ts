@@ -94,7 +94,7 @@ export const requiredOf = (spec: PodSpec): Required => ({
   tolerations: spec.tolerations ?? [],
 });
 
-/** How many terms are compared with each node. A list of values counts once. */
+/** How many terms are compared with each node. A list of values counts as one term. */
 export function countTerms({ constraints, tolerations }: Required): number {
   const required = constraints.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const affinity = (required?.nodeSelectorTerms ?? []).reduce(

@@ -20,8 +20,8 @@ export interface Recreation {
 const look = 'look at what the proofs saw: "cni-gate status"';
 
 /**
- * Why a failed pod is not recreated now, and what the user can do. Reasons from `under-way` on go away without the
- * user.
+ * Why a failed pod is not recreated now, and what the user can do. The reasons from `under-way` on end without any
+ * action.
  */
 export const skipTexts = {
   leaving: 'it is being deleted',
@@ -83,8 +83,8 @@ export interface Turn {
 const isOfLost = ({ unready }: PodEvidence): boolean => unready !== undefined;
 
 /**
- * Whether to recreate a failed or lost pod now: only if a controller replaces it, the replacement can work, and no limit
- * forbids it. Pure. The pod may change afterwards, so its deletion needs preconditions on UID and resource version.
+ * Whether to recreate a failed or lost pod now: only if a controller replaces it, the replacement can work, and no
+ * limit forbids it. The pod may change afterwards, so its deletion needs preconditions on UID and resource version.
  */
 export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipped {
   const eligible = judge(pod, facts);
@@ -142,8 +142,8 @@ function judge(
 }
 
 /**
- * Whether the node's network works, by a pass that is newer than the failure or the loss. A failed proof is as old as
- * the pod's first failed run in its sandbox, because later runs test the same sandbox.
+ * Whether the node's network works: a proof passed after the failure or the loss. A failure counts from the pod's first
+ * failed run in its sandbox, because later runs test the same sandbox.
  */
 function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
   const failed = pod.unready ?? { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };

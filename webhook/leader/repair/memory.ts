@@ -6,21 +6,21 @@ import { getOrMake } from '../../lib/maps.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { Skipped, Turn } from './decide.ts';
 
-/** The verdict of a deleted pod's replacement. `unknown`: none in time, or it says nothing about the network. */
+/** The verdict of a deleted pod's replacement. `unknown`: none in time, or none about the network. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
 
 const { pause, longestPause, verdict: longest, breaker } = repairLimits;
 
-/** After more failures than this, even a pod whose replacement can move has to wait: the pod may be the cause. */
+/** After more failures than this, a pod has to wait even if its replacement can go to another node. */
 const mostMoves = 2;
 
 type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | 'perMinute'>;
 
 class Owner {
   readonly namespace: string;
-  /** Recreations without an outcome: the deleted pods' UIDs, the oldest first, and until when they wait for one. */
+  /** Recreations without an outcome: the deleted pods' UIDs, the oldest first, and until when repair waits for each. */
   readonly attempts = new Map<string, number>();
-  /** UIDs of pods that were created since the first recreation and have no verdict yet, however late it is. */
+  /** UIDs of pods that were created since the first recreation and have no verdict yet. A late verdict counts too. */
   readonly successors = new Set<string>();
   /** The last verdict of a replacement. After a success, all failed pods of the controller may be recreated. */
   last: { passed: boolean; at: number } | undefined;
@@ -45,7 +45,7 @@ class Owner {
     this.retryAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** A failure during a pause does not prolong it, because its attempt began before the pause. */
+  /** A failure during a pause does not prolong the pause, because the attempt began before the pause. */
   failed(now: number): void {
     this.last = undefined;
     if (now < this.retryAt) return;
@@ -73,7 +73,7 @@ export class RepairMemory {
    */
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #owners = new Map<string, Owner>();
-  /** Until when repair stops, and for which namespaces; any other may try one pod. */
+  /** Until when repair is stopped, and in which namespaces; in other namespaces, repair may try one pod. */
   #stop = { until: Number.NEGATIVE_INFINITY, namespaces: new Set<string>() };
   readonly #hasPassed: (owner: string) => boolean;
 
@@ -107,7 +107,7 @@ export class RepairMemory {
     this.take(pod, budgets);
     const { namespace, uid } = pod;
     const owner = getOrMake(this.#owners, pod.owner, () => new Owner(namespace));
-    // other lost pods may recover while a lost pod's replacement has no verdict, or finds no node
+    // waits longer after a lost pod, because others may recover while its replacement finds no node
     owner.attempts.set(uid, now + (pod.unready === undefined ? longest : longestPause));
     if (!owner.last?.passed) this.#stop.namespaces.add(namespace);
   }

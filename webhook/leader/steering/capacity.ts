@@ -20,15 +20,15 @@ const remember = 5000;
 type Free = { amounts: Amounts; until: number };
 
 /**
- * Whether a node has the amounts free; if so, reserves them until the node's pods are listed again. Returns undefined
+ * Reserves amounts on a node until the node's pods are listed again. Returns false if they are not free, and undefined
  * if the rate limit allows no request. Throws a ClusterError.
  */
 export type Reserve = ReturnType<typeof capacity>;
 
 /**
- * Finds out what is free on nodes. cni-gate lists the pods of single nodes, because a watch of all pods would cost more
- * than all other watches together. The list has no pages: the API server answers it from its cache, which has an index
- * by node, but would answer pages from etcd, which has no such index.
+ * Computes the free amounts of nodes. cni-gate lists the pods of single nodes, because a watch of all pods would cost
+ * more than all other watches together. The list has no pages: the API server answers it from its cache, which has an
+ * index by node, but would answer pages from etcd, which has no such index.
  *
  * @param pods nominated pods, which count as if they were on their nodes
  */

@@ -25,7 +25,7 @@ const expiry = 60_000;
 
 /**
  * The nominations of this process without an outcome. They are remembered, because a pod does not show whether the
- * scheduler cleared its nomination or nobody made one. Times are milliseconds since the epoch.
+ * scheduler cleared its nomination or there never was one. Times are milliseconds since the epoch.
  */
 export class Nominations {
   readonly #keys = new Map<string, KeyState>();

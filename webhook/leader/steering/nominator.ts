@@ -39,7 +39,7 @@ export function nominator(client: ApiClient, options: Options): Work {
   const reserve = capacity(client, pods);
   const nominations = new Nominations();
   let state: SteerState | undefined;
-  /** Whether the API server is new enough. An older one may be upgraded, so it is asked again. */
+  /** Whether the API server is new enough. If not, its version is read again, because it may be upgraded. */
   let isNewEnough = false;
 
   async function stateNow(signal: AbortSignal): Promise<SteerState> {
@@ -56,7 +56,7 @@ export function nominator(client: ApiClient, options: Options): Work {
     events.add({
       ...eventOn(pod, why),
       reason: eventReasons.notNominated,
-      // a new event only if the reason changed
+      // the name depends on the reason, so only a new reason gets a new event
       occasion: createHash('sha256').update(why).digest('hex').slice(0, 16),
       ...(pod.refused !== undefined && { node: pod.refused }),
     });
@@ -121,7 +121,7 @@ export function nominator(client: ApiClient, options: Options): Work {
     signal.throwIfAborted();
     metrics.nominations.inc({ result: written.result });
     if (written.result === 'failed') throw written.error;
-    // otherwise the pod changed or is gone, which the watch reports
+    // otherwise, the pod has changed or is gone, which the watch reports
     if (written.result !== 'made') return;
     nominations.add(pod, node, Date.now());
     const why = `it is ready for ${pod.profiles.join(', ')} and has free capacity`;

@@ -38,7 +38,7 @@ export function nodeSearch({ readiness, gate, pods, reserve, bucket }: SearchInp
   const begun = Date.now();
   let placed = 0;
 
-  /** All nodes: for each search, and for each pod, from another node on, so that each node is eventually the first. */
+  /** All nodes. The first one differs for each search and each pod, so that every node is eventually the first. */
   function inOrder(nodes: readonly NodeFacts[]): NodeFacts[] {
     const start = (begun + placed) % nodes.length;
     return [...nodes.slice(start), ...nodes.slice(0, start)];

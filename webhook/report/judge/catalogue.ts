@@ -12,15 +12,15 @@ import { checkWebhooks } from './webhooks.ts';
 /** Judges facts, or throws {@link Settled}. Returns undefined where the check does not apply, and [] if all is well. */
 type Judge = (facts: Facts) => Finding[] | undefined;
 
-/** What an installation without a server, which has only policies, does not have. */
+/** A check that does not apply to an installation without a server, which has only policies. */
 const ofServer =
   (judge: Judge): Judge =>
   (facts) =>
     installation.isProofOnly(facts) ? undefined : judge(facts);
 
 /**
- * All checks by group, each with what it says if nothing is wrong, and with its judge. The first failed check is
- * reported as the cause, so causes come before their consequences. `docs/reference/errors.md` has a section for each.
+ * All checks by group, each with its text if nothing is wrong, and with its judge. The first failed check is reported
+ * as the cause, so causes come before their consequences. `docs/reference/errors.md` has a section for each.
  */
 const groups = {
   kubernetes: {
@@ -77,7 +77,7 @@ export type Scope = keyof typeof scopes;
 /** The address of the section of the documentation that explains a check. */
 export const checkPage = (id: CheckId): string => `${docsUrl}reference/errors.md#${id}`;
 
-/** What a check found out: the only form in which commands and pages show a cluster. */
+/** A result of a check. Commands and the dashboard show a cluster only in this form. */
 export interface Row extends Finding {
   check: CheckId;
 }

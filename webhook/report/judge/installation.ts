@@ -35,8 +35,8 @@ export function isProofOnly({ installation }: Facts): boolean {
 }
 
 /**
- * Whether the cluster has any object of cni-gate. The binding of the policy over pods counts too: if only the binding
- * is left, it refuses every pod of the namespaces that opted in.
+ * Whether the cluster has any object of cni-gate. The binding of the policy for pods counts too: if only the binding is
+ * left, the API server refuses every pod of the namespaces that opted in.
  */
 export function checkPresence(facts: Facts): Finding[] {
   const { mutating, validating, deployment, service, policies } = facts.installation;

@@ -34,7 +34,7 @@ export function checkNamespaces(facts: Facts): Finding[] {
       if (pods.found === undefined) return passed(profile, { object });
       const counts: Record<string, number> = Object.fromEntries(proofStates.map((state) => [state, 0]));
       for (const { proof } of podsOf.get(object) ?? []) counts[proof] = (counts[proof] ?? 0) + 1;
-      // these pods passed without an answer of their node
+      // these pods passed without an answer from their node
       const weak = podsOf.get(object)?.filter(({ evidence }) => evidence?.wayNotShown).length ?? 0;
       const all = { ...counts, 'way-not-shown': weak };
       return passed(`${profile}: ${countsText(all) || 'no pods'}`, { object, counts: all });

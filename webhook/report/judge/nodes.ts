@@ -9,7 +9,7 @@ import type { Facts } from '../observe/observe.ts';
 import { profilesInUse } from './namespaces.ts';
 import { compare, countsText, type Finding, failed, known, knownPolicy, passed } from './row.ts';
 
-/** Said of a ready node if no existing pod proves its network: the replicas may remember a deleted pod's proof. */
+/** The text for a ready node whose network no existing pod proves. */
 const notShown =
   'no pod that was read shows a proof, but the replicas may remember the proof of a deleted pod';
 
@@ -17,8 +17,8 @@ const notShown =
 export const urgency = 'broken failing absent rebooted starting unproved ready exempt'.split(' ');
 
 /**
- * The number of nodes in each state for each network in use, and then each network on each node, the worst state first,
- * by its DaemonSets and by the pods that exist now.
+ * A row for each network in use, with the number of nodes in each state; then a row for each network on each node, the
+ * worst state first. States come from DaemonSets and the existing pods.
  */
 export function checkNodes(facts: Facts): Finding[] {
   known(facts.namespaces);

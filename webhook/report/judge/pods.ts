@@ -6,7 +6,7 @@ import { type PodFacts, withoutProofText } from '../observe/pods.ts';
 import { textOf } from './nodes.ts';
 import { compare, type Finding, failed, known, warning } from './row.ts';
 
-/** The rows of all pods that have some, in the order of their names. @throws Settled if pods may not be read */
+/** The rows of all pods, in the order of the pods' names. @throws Settled if pods may not be read */
 const ofEach = (facts: Facts, rowsOf: (pod: PodFacts) => Finding[]): Finding[] =>
   (known(facts.pods) ?? []).toSorted((one, other) => compare(nameOf(one), nameOf(other))).flatMap(rowsOf);
 

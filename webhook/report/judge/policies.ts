@@ -40,8 +40,8 @@ function specsOf({ policy, binding }: PolicyPair, name: string) {
 }
 
 /**
- * Checks a validating policy: that over pods refuses a pod whose init container another webhook removed, and the other
- * limits what our service account may write. With `proof.mode: warn`, a policy over pods that only warns is accepted.
+ * Checks a validating policy: the one for pods refuses a pod whose init container another webhook removed, and the
+ * other one limits what our service account may write. With `proof.mode: warn`, the one for pods may only warn.
  */
 export const checkValidating = (kind: 'pods' | 'serviceAccount') => (facts: Facts) => {
   const { installation, configuration } = facts;

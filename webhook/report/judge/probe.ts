@@ -65,7 +65,7 @@ function findingOf({ required, needsServer, answer }: ProbeAnswer): Finding {
   );
 }
 
-/** A refusal is a failure only if cni-gate or its container is its reason, or nothing answered. */
+/** A refusal is a failure only if cni-gate or its container caused the refusal, or if nothing answered. */
 function refusalOf(error: ClusterError, needsServer: boolean): Finding {
   const { missingRight, statusMessage, causes, message } = error;
   if (isSilence(error)) return fault(message);

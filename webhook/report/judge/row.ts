@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../lib/errors.ts';
 import type { FoundPolicy } from '../observe/configuration.ts';
 import type { Observation } from '../observe/observation.ts';
 
-/** `warning`: passed, but something should be changed; `not-known`: what the check needs could not be read. */
+/** `warning`: passed, but something should be changed; `not-known`: data for the check could not be read. */
 export type Result = 'passed' | 'warning' | 'not-known' | 'failed';
 
 /** What a check found out about one object, or about the whole cluster. */

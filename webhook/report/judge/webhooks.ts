@@ -33,7 +33,7 @@ export function checkWebhooks(facts: Facts): Finding[] {
   return wrong.length === 0 ? [] : [failed('CNI_GATE_NOT_REGISTERED', wrong.join('; '), hint)];
 }
 
-/** @throws Settled if the fields depend on the configuration, and that is not known */
+/** @throws Settled if the fields depend on the configuration, which is not known */
 function fieldsThatDiffer(
   expected: Webhook,
   found: Webhook,

@@ -24,7 +24,7 @@ import { type Observation, readLists, readOne } from './observation.ts';
 /** A mutating or validating webhook, as the API returns it. */
 export type Webhook = V1MutatingWebhook;
 
-/** The spec of a policy. Those of a mutating policy are compared field by field, so this type serves both kinds. */
+/** The spec of a policy. A mutating policy's spec is compared field by field, so this type serves both kinds. */
 export type PolicySpec = V1ValidatingAdmissionPolicySpec;
 
 /** A policy and its binding. If the cluster does not know the kind, neither exists. */

@@ -7,7 +7,7 @@ import { trustedObjectBytes } from '../../lib/limits.ts';
 /** What a request found, or why the result is not known. If both fields are absent, the object does not exist. */
 export interface Observation<T> {
   found?: T;
-  /** Which right is missing, as a text. */
+  /** Which permission is missing, as a text. */
   unknown?: string;
 }
 
@@ -15,9 +15,9 @@ export const isAbsent = ({ found, unknown }: Observation<unknown>): boolean =>
   found === undefined && unknown === undefined;
 
 /**
- * Turns the answer to a request into an observation. "Not found" and "forbidden" count as answers.
+ * Converts the answer to a request to an observation. "Not found" and "forbidden" count as answers.
  *
- * @param what names the object in the message about a missing right
+ * @param what names the object in the message about a missing permission
  * @throws ClusterError for any other refusal, or if there was no answer
  */
 export async function observed<T>(asked: Promise<T>, what: string): Promise<Observation<T>> {

@@ -25,7 +25,7 @@ export interface ObserveOptions {
   probe?: boolean | undefined;
 }
 
-/** What a command read once. */
+/** Everything that a command reads from a cluster. */
 export type Facts = Awaited<ReturnType<typeof observe>>;
 
 /** Reads a cluster. @throws CniGateError where the cluster does not answer, or the namespace does not exist */

@@ -87,7 +87,7 @@ export type ApiStatusPod = Pod &
     status?: PodStatus & { nominatedNodeName?: string };
   };
 
-/** What the decision whether a pod is exempt depends on. `ownNamespace` is the namespace of cni-gate. */
+/** What decides whether a pod is exempt. `ownNamespace` is the namespace of cni-gate. */
 type Exempting = { policy: Policy; ownNamespace: string };
 
 /** Lists the pods of each namespace that opted in, except pods that have ended, which no longer need a proof. */
@@ -171,7 +171,7 @@ function whyExempt(
 }
 
 /**
- * Why a pod that is not exempt runs without a proof. Undefined if the pod passed its proof or needs no check, and while
+ * Why a pod that is not exempt runs without a proof. Undefined if the pod passed its proof or needs no check, or while
  * only our init container has started in its sandbox.
  */
 function whyWithoutProof(pod: Pod, status: PodStatus): WithoutProof | undefined {

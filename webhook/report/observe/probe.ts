@@ -16,7 +16,7 @@ export interface ProbeAnswer {
   required: readonly string[];
   /** Whether the pod is one that the mutating policy leaves to the server. */
   needsServer: boolean;
-  /** The pod as the API server would have created it, or why it would not. */
+  /** The pod as the API server would have created it, or the error with which it refused. */
   answer: Pod | ClusterError;
 }
 
@@ -80,7 +80,7 @@ const withTakenName = <P extends { spec: object }>(pod: P) => ({
 
 /** A plain pod that meets Pod Security `restricted`, and sets requests and limits, because quotas may require them. */
 function podFor(namespace: string, image: string) {
-  // of the class Burstable, like most pods, because the class decides about the resources of our init container
+  // of the QoS class Burstable, like most pods, because our init container's resources depend on the class
   const resources = { requests: { cpu: '10m', memory: '32Mi' }, limits: { cpu: '20m', memory: '64Mi' } };
   const container = {
     name: 'probe',

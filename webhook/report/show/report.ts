@@ -9,7 +9,7 @@ export type Verdict = 'passed' | 'failed' | 'not-known' | 'not-installed';
 /** What `check` and `status` print with `--output json`; `schemas/report.json` describes each field. */
 export type Report = ReturnType<typeof reportOf>;
 
-/** The report of what a cluster shows. Pure: the result depends only on the arguments. */
+/** Makes the report from the facts about a cluster. Pure: the result depends only on the arguments. */
 export function reportOf(facts: Facts, scope: Scope) {
   const rows = rowsOf(facts, scope);
   const result = verdictOf(rows);

@@ -38,7 +38,7 @@ export function reportText(report: Report, all = false, paint: Paint = plain): s
   const checks = [...Map.groupBy(rows, ({ check }) => check).values()];
   const column = Math.max(0, ...rows.map(({ check }) => check.length));
 
-  /** What a check says, beside its mark and its name. */
+  /** The lines for a check: its mark, its name and a text. */
   const entry = (worst: Result, check: string, what: string): string[] => {
     const [mark, colour] = marks[worst];
     return wrap(
@@ -80,7 +80,7 @@ export function reportText(report: Report, all = false, paint: Paint = plain): s
     ];
   };
   const lines = [
-    // not wrapped, because the headline must be the whole first line, for scripts too
+    // not wrapped: scripts read the first line, which must be the whole headline
     paint(style, clean(headline)),
     ...wrap(
       clean(`Cluster: ${server} (${where}). cni-gate: client ${clientVersion}, server ${version}`),

@@ -8,7 +8,7 @@ import type { Fault, Path, SourceDocument } from '../model.ts';
 
 const mebi = 2 ** 20;
 
-/** The maximum characters of a YAML document, which needs up to a hundred times as much memory. */
+/** The maximum number of characters of a YAML document, which takes up to a hundred times as much memory. */
 export const largestYaml = 8 * mebi;
 
 /** The maximum bytes of all inputs. Processing needs up to six times as much, so a small heap lowers the limit. */

@@ -42,7 +42,7 @@ export const groupOf = (apiVersion: string): string =>
 export const isCustom = (apiVersion: string): boolean => groupOf(apiVersion).includes('.');
 
 /**
- * The pod templates of an object, by the lists of kinds; undefined if its kind is in no list and is no workload. A
+ * The pod templates of an object, by the lists of kinds; undefined if its kind is in no list and is not a workload. A
  * custom resource of an unlisted kind is a workload if it has `spec.template.spec.containers`.
  */
 export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplate[] | undefined {
@@ -174,7 +174,7 @@ function withNames(spec: unknown): unknown {
   return { ...spec, containers };
 }
 
-/** The body of the call with which the API server would ask admission about the creation of a pod. */
+/** The body of the admission call that the API server would send when the pod is created. */
 const createReview = (pod: Fields, namespace: string): Fields => ({
   apiVersion: reviewApiVersion,
   kind: reviewKind,

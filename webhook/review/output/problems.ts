@@ -25,7 +25,7 @@ export interface Problem {
   fingerprint: string;
 }
 
-/** Stands for the code of a warning that has none. */
+/** The code of a warning without an error code. */
 const admissionWarning = 'admission-warning';
 
 type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { message: string };
@@ -47,7 +47,7 @@ export function problemsOf(report: Report, strict: boolean, root: string): Probl
   return wrongs.map((wrong) => {
     const { code, subject, message, line, column } = wrong;
     const file = pathFrom(root, wrong.file);
-    // no line, because it changes with every edit; a number, because a service would show only one of equal problems
+    // without the line, which changes with every edit; with a number, because a service shows equal problems only once
     const identity = JSON.stringify([code, subject ?? '', message, file]);
     const number = seen.get(identity) ?? 0;
     seen.set(identity, number + 1);

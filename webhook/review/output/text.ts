@@ -66,7 +66,7 @@ const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
 const label = ({ paint, strict }: TextOptions): string =>
   strict ? paint('red', 'error') : paint('yellow', 'warning');
 
-/** The lines of a unified diff of a workload's object. Both sides are written from values. */
+/** The lines of a unified diff of a workload's object. Both sides are serialized from values. */
 function diff({ workload, decision }: Reviewed, { paint }: TextOptions): string[] {
   const { document, path } = workload;
   const object = valueAt(parsed(document).value, path);

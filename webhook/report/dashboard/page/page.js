@@ -127,7 +127,7 @@ function show(next) {
   drawGrid();
 }
 
-/** Shows whether the page is up to date. @param {string | null} trouble why it is not; null if it is */
+/** Shows whether the page is up to date. @param {string | null} trouble why it is outdated; null if it is not */
 function tell(trouble, isLive = false) {
   write('freshness', isLive ? 'live' : shown ? `as of ${shown.time}` : 'no data');
   write('trouble', trouble ?? '');
