@@ -68,13 +68,17 @@ test('a node that is full for one pod is not asked about the next pod', async ()
   assert.equal(asked, 1);
 });
 
-test('the pods of one search are spread over the nodes', async () => {
+test('the pods of one search are spread over the nodes, and the next search begins at another node', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 0 });
   const place = searchOn(['n2', 'n3', 'n4'], async () => true);
   const nodes: unknown[] = [];
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) nodes.push(await place(waiting(name), signal));
   const expected = ['n2', 'n3', 'n4'].map((name) => [{ node: name }, 2]);
   const counts = Map.groupBy(nodes, (found) => JSON.stringify(found));
   assert.deepEqual([...counts].map(([text, some]) => [JSON.parse(text), some.length]).toSorted(), expected);
+  assert.deepEqual(nodes[0], { node: 'n2' });
+  t.mock.timers.setTime(1);
+  assert.deepEqual(await searchOn(['n2', 'n3'], async () => true)(waiting('g'), signal), { node: 'n3' });
 });
 
 const pod = (uid: string, annotations: object = {}) => ({
