@@ -161,8 +161,6 @@ export const nameCharacters = 253;
 
 /** Limits of lists of the pods on one node, from which its free capacity is computed. */
 export const placedPods = {
-  /** A node with a longer list counts as full. */
-  listBytes: 512 * MiB,
   /** A list counts as one more list in the rate below for each 4 MiB. */
   bytesOfAQuestion: 4 * MiB,
   /** Lists per second; after a pause, up to `burst` lists without delay. */
