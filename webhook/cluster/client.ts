@@ -132,12 +132,12 @@ export class ApiClient {
    * @throws as {@link request}, here and while objects are read
    */
   async stream(path: string, options: StreamOptions): Promise<ObjectStream> {
-    const { layout, query, timeout = defaultTimeout, signal, maxBytes: max, maxObject } = options;
+    const { layout, query, timeout = defaultTimeout, signal, maxObject } = options;
     const isWatch = layout === 'events';
     const operation = operationText('GET', path, isWatch);
     const asked = isWatch ? { ...options, query: { ...query, watch: true } } : options;
     const response = await this.#guard(operation, signal, () => this.#send(operation, 'GET', path, asked));
-    const chunks = chunksOf(response, { timeout: isWatch ? undefined : timeout, max });
+    const chunks = chunksOf(response, { timeout: isWatch ? undefined : timeout });
     const splitter = new ObjectSplitter(layout, maxObject ?? objectBytes);
     let bytes = 0;
     let rest: unknown;

@@ -155,8 +155,6 @@ export const nameCharacters = 253;
 
 /** Limits of lists of the pods on one node, from which its free capacity is computed. */
 export const placedPods = {
-  /** A node with a longer list counts as full. */
-  listBytes: 512 * MiB,
   /** In the rate below, each 4 MiB of a list count as one more list. */
   bytesOfAQuestion: 4 * MiB,
   /** Lists per second; after a pause, up to `burst` lists without delay. */

@@ -112,6 +112,29 @@ suite('the events about lost networks', () => {
     );
   });
 
+  test('two pods that have one address for a minute: an event on each', async (t) => {
+    const { shows, pass, written } = scene(t);
+    for (const name of ['a', 'b']) shows(true, { uid: `${name}-uid`, name, addresses: ['10.0.0.1'] });
+    await pass(59);
+    assert.equal(written.length, 0);
+    await pass(10);
+    assert.deepEqual(
+      written.map(({ reason, regarding, note }) => [reason, regarding.name, note.split('. ', 1)[0]]),
+      [
+        [
+          'DuplicateAddress',
+          'a',
+          'address 10.0.0.1 of the pod network is also that of pod shop/b on node node-of-a, the younger one',
+        ],
+        [
+          'DuplicateAddress',
+          'b',
+          'address 10.0.0.1 of the pod network is also that of pod shop/a on node node-of-a, the older one',
+        ],
+      ],
+    );
+  });
+
   test('the queue keeps room for other events', async (t) => {
     const { shows, pass, reasons } = scene(t, 99);
     shows(false);

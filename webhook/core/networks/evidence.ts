@@ -89,7 +89,7 @@ export class Evidence {
       if (after !== undefined) this.#put(after, before, listed, now);
       if (before !== undefined || after !== undefined) done.push({ before, now: after });
     }
-    if (done.length > 0) for (const changed of this.#subscribers) changed(done);
+    for (const changed of this.#subscribers) changed(done);
   }
 
   /**

@@ -102,10 +102,6 @@ export function decisiveStatus(statuses: readonly NetworkStatus[]): NetworkStatu
   return { kind: 'ready' };
 }
 
-/** Whether pods' proofs, not a DaemonSet, are the reason why the network is blocked. */
-export const hasToBeProved = ({ state }: DaemonSetStatus): boolean =>
-  state === 'unproved' || state === 'failing';
-
 const daemonSetStatuses = (
   { daemonSets }: Profile,
   node: string,

@@ -1,7 +1,7 @@
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import type { EvidenceView } from '../../core/networks/evidence.ts';
 import { isLater, type Moment } from '../../core/networks/moment.ts';
-import { hasToBeProved, networkStatus } from '../../core/networks/network-status.ts';
+import { networkStatus } from '../../core/networks/network-status.ts';
 import type { Readiness } from '../../core/networks/readiness.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { placesOf } from '../../core/profiles/types.ts';
@@ -53,8 +53,8 @@ export function networkOn(name: string, profile: string, known: KnownCluster, ow
   if (found === undefined) return is('open');
   const status = networkStatus(found, name, known, now, { owner });
   if (status.kind !== 'blocked') return is(status.kind === 'try' ? 'try' : 'open');
-  if (hasToBeProved(status)) return is('unproved', status.reason);
   const { daemonSet, state, reason } = status;
+  if (state === 'unproved' || state === 'failing') return is('unproved', reason);
   const who = daemonSet === undefined ? 'its network' : `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
   return is('closed', `${who} is ${state} there: ${reason}`);
 }

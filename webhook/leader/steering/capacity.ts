@@ -1,5 +1,4 @@
 import type { ApiClient } from '../../cluster/client.ts';
-import { TooLarge } from '../../cluster/exchange.ts';
 import type { NodeFacts } from '../../core/facts/node.ts';
 import {
   type Amounts,
@@ -68,17 +67,10 @@ export function capacity(client: ApiClient, pods: Pick<PendingIndex, 'nominatedF
 async function requestsOn(client: ApiClient, node: string, signal: AbortSignal) {
   const fieldSelector = `spec.nodeName=${node},status.phase!=Succeeded,status.phase!=Failed`;
   const query = { fieldSelector, resourceVersion: '0' };
-  const { listBytes: maxBytes } = placedPods;
   const amounts: Amounts[] = [];
-  try {
-    const options = { layout: 'list', maxObject: trustedObjectBytes, query, maxBytes, signal } as const;
-    const list = await client.stream('/api/v1/pods', options);
-    for await (const { text, isCut } of list)
-      amounts.push(isCut ? { pods: 1 } : podRequests((JSON.parse(text) as { spec: RequestingSpec }).spec));
-    return { taken: addAll(amounts), bytes: list.bytes() };
-  } catch (error) {
-    if (!(error instanceof Error && error.cause instanceof TooLarge)) throw error;
-    // the list is larger than the limit, so the node counts as full
-    return { taken: { pods: Number.POSITIVE_INFINITY }, bytes: maxBytes };
-  }
+  const options = { layout: 'list', maxObject: trustedObjectBytes, query, signal } as const;
+  const list = await client.stream('/api/v1/pods', options);
+  for await (const { text, isCut } of list)
+    amounts.push(isCut ? { pods: 1 } : podRequests((JSON.parse(text) as { spec: RequestingSpec }).spec));
+  return { taken: addAll(amounts), bytes: list.bytes() };
 }

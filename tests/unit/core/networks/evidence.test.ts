@@ -17,19 +17,6 @@ suite('evidence', () => {
     assert.deepEqual([uids('web'), uids('other')], [['c'], ['a']]);
   });
 
-  test('reports each change until the subscription ends', () => {
-    const evidence = new Evidence();
-    const told: unknown[] = [];
-    const end = evidence.subscribe((changes) =>
-      told.push(changes.map(({ before, now }) => [before?.verdict, now?.verdict])),
-    );
-    for (const verdict of ['waiting', 'passed'] as const) put(evidence, { uid: 'a', verdict });
-    for (const uid of ['a', 'unknown']) evidence.apply([{ type: 'gone', uid }], start);
-    end();
-    put(evidence, { uid: 'b' });
-    assert.deepEqual(told, [[[undefined, 'waiting']], [['waiting', 'passed']], [['passed', undefined]]]);
-  });
-
   test('a profile that does not exist has no records, and a removed one is forgotten', () => {
     const profiles = new Set(['mesh', 'base']);
     const evidence = new Evidence((name) => profiles.has(name));

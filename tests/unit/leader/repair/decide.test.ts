@@ -110,11 +110,15 @@ suite('a failed pod of a StatefulSet waits for one with a lower ordinal', () => 
     ['that will soon have a verdict', podOf(0, waiting(59)), 'owner-turn'],
     ['not for longer than a minute', podOf(0, waiting(60)), 'recreate'],
     ['not if it runs in warn mode', podOf(0, { warned: true }), 'recreate'],
-    ['not in a ReplicaSet', podOf(2), 'recreate', 'ReplicaSet'],
+    ['not in a ReplicaSet, even if it is lost', podOf(2), 'recreate', 'ReplicaSet'],
   ] as const) {
     test(what, () =>
       assert.equal(
-        wordFor(podOf(10, {}, kind), { ...factsWith(), now: start, ownedBy: () => [other] }),
+        wordFor(podOf(10, kind && { verdict: 'passed', unready }, kind), {
+          ...factsWith(),
+          now: start,
+          ownedBy: () => [other],
+        }),
         expected,
       ),
     );

@@ -49,33 +49,62 @@ suite('the comparison with 10,000 nodes', () => {
 
 const { signal } = new AbortController();
 
-const searchOn = (nodes: string[], reserve: () => Promise<boolean>) =>
+interface Scene {
+  nodes: string[];
+  /** Whether one pod at a time may try the nodes. */
+  isTry?: boolean;
+  nominated?: string;
+  reserve?: () => Promise<boolean>;
+}
+
+const searchOn = ({ nodes, isTry = false, nominated, reserve = async () => true }: Scene) =>
   nodeSearch({
     readiness: { nodes: () => nodes.map((name) => node(name)), node: () => undefined },
-    gate: () => ({ kind: 'ready' }),
-    pods: { nominatedFor: () => [] },
+    gate: (_, name) => {
+      const about = {
+        node: name,
+        profile: 'mesh',
+        daemonSet: undefined,
+        state: 'unproved',
+        reason: '',
+      } as const;
+      return isTry ? { kind: 'try', ...about } : { kind: 'ready' };
+    },
+    pods: { nominatedFor: (name) => (name === nominated ? [waiting('other')] : []) },
     reserve,
     bucket: new TokenBucket(1, 1),
   });
 
 test('a node that is full for one pod is not asked about the next pod', async () => {
   let asked = 0;
-  const place = searchOn(['n2'], async () => {
-    asked += 1;
-    return false;
+  const place = searchOn({
+    nodes: ['n2'],
+    reserve: async () => {
+      asked += 1;
+      return false;
+    },
   });
   for (const name of ['a', 'b']) assert.ok(Object.hasOwn(Object(await place(waiting(name), signal)), 'why'));
   assert.equal(asked, 1);
 });
 
-test('the pods of one search are spread over the nodes', async () => {
-  const place = searchOn(['n2', 'n3', 'n4'], async () => true);
-  const nodes: string[] = [];
-  for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
-    nodes.push(JSON.stringify(await place(waiting(name), signal)));
-  // the first node of a search depends on the time
-  const expected = ['n2', 'n2', 'n3', 'n3', 'n4', 'n4'].map((node) => JSON.stringify({ node }));
-  assert.deepEqual(nodes.toSorted(), expected);
+test('a node that one pod at a time may try gets one pod, and not one that it refused', async () => {
+  const place = searchOn({ nodes: ['n1', 'n2', 'n3'], isTry: true, nominated: 'n3' });
+  assert.deepEqual(await place(waiting('a'), signal), { node: 'n2' });
+  assert.ok(Object.hasOwn(Object(await place(waiting('b'), signal)), 'why'));
+});
+
+test('the pods of one search are spread over the nodes, and the next search begins at another node', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 0 });
+  const place = searchOn({ nodes: ['n2', 'n3', 'n4'] });
+  const nodes: unknown[] = [];
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) nodes.push(await place(waiting(name), signal));
+  const expected = ['n2', 'n3', 'n4'].map((name) => [{ node: name }, 2]);
+  const counts = Map.groupBy(nodes, (found) => JSON.stringify(found));
+  assert.deepEqual([...counts].map(([text, some]) => [JSON.parse(text), some.length]).toSorted(), expected);
+  assert.deepEqual(nodes[0], { node: 'n2' });
+  t.mock.timers.setTime(1);
+  assert.deepEqual(await searchOn({ nodes: ['n2', 'n3'] })(waiting('g'), signal), { node: 'n3' });
 });
 
 const pod = (uid: string, annotations: object = {}) => ({

@@ -3,7 +3,8 @@ import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Leadership } from '../../../../webhook/cluster/leadership.ts';
 import type { PendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
-import { Evidence, noEvidence } from '../../../../webhook/core/networks/evidence.ts';
+import type { Verdict } from '../../../../webhook/core/facts/pod-evidence.ts';
+import { Evidence, type EvidenceView, noEvidence } from '../../../../webhook/core/networks/evidence.ts';
 import type { Readiness } from '../../../../webhook/core/networks/readiness.ts';
 import type { Configuration } from '../../../../webhook/core/profiles/types.ts';
 import { runSteering } from '../../../../webhook/leader/start.ts';
@@ -26,8 +27,7 @@ interface Scene {
   version?: { major: string; minor: string; gitVersion: string };
   /** By default, n1 is not ready and n2 is ready. */
   readiness?: Readiness;
-  /** By default, the gate requires no proofs as evidence. */
-  evidence?: Evidence;
+  evidence?: EvidenceView;
   /** Answers all requests except that for the version; by default, nodes have no pods, and every write is accepted. */
   answer?: Answer;
 }
@@ -45,8 +45,7 @@ async function steering(t: TestContext, scene: Scene) {
       return () => subscribers.delete(changed);
     },
   };
-  const gate = { evidence: scene.evidence ? 'proof' : 'ready' } as const;
-  const policy = () => policyOf({ profiles, gate, steer: scene.steer ?? { mode: 'nominate' } });
+  const policy = () => policyOf({ profiles, steer: scene.steer ?? { mode: 'nominate' } });
   const { answer = () => false, leader = switchedLead().leader } = scene;
   const more = await running(t, runSteering, { view, policy, leader }, (asked, response) =>
     asked.path === '/version' ? json(response, 200, version) : answer(asked, response),
@@ -140,27 +139,25 @@ suite('steering', () => {
     );
   });
 
-  for (const [nodes, expected] of [
-    [['n1', 'n2'], [['web', 'n2']]],
-    // the pod is not nominated for the node that refused it, because that node may accept it at the next attempt
-    [['n1'], []],
-  ] as const) {
-    test(`refused on a node that one pod at a time may try, is nominated for another of ${nodes}`, async (t) => {
-      const evidence = new Evidence();
-      const pod = { ...podEvidence({ verdict: 'passed', node: 'n2' }), at: Date.now() };
-      evidence.apply([{ type: 'put', pod, listed: false }], Date.now());
-      evidence.markSynced();
-      const readiness = clusterWith(Object.fromEntries(nodes.map((name) => [name, {}])));
-      const { nominated } = await steering(t, {
-        pods: [waiting('web', { requests: {} })],
-        readiness,
-        evidence,
-      });
-      if (expected.length > 0) await until(() => nominated().length > 0);
-      else await sleep(300);
-      assert.deepEqual(nominated(), expected);
-    });
-  }
+  test('nominates no node on which two pods of the same owner have just failed', async (t) => {
+    const evidence = new Evidence();
+    for (const [at, verdict] of ['waiting', 'failed', 'waiting', 'failed'].entries())
+      evidence.apply(
+        [
+          {
+            type: 'put',
+            pod: podEvidence({ uid: `${at >> 1}`, node: 'n2', verdict: verdict as Verdict }),
+            listed: false,
+          },
+        ],
+        Date.now() + at,
+      );
+    evidence.markSynced();
+    const { nominated, state } = await steering(t, { pods: [web], evidence });
+    await eventually(state, 'steering');
+    await sleep(aWhile);
+    assert.deepEqual(nominated(), []);
+  });
 
   test('nominates a node for a pod even if no event reports its refusal', async (t) => {
     const pods = [waiting('web', { requests: {}, refused: undefined })];
