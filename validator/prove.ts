@@ -93,7 +93,7 @@ export function attemptAt(step: Step, pod: Pod): Attempt {
   if ('policy' in check) return attemptPolicy(check.policy, pod);
   if (family === undefined) throw new Error(`${step.name} without an address family`);
   if ('redirect' in check) return attemptRedirect(check.redirect, family, pod, isLater);
-  if ('captured' in check) return attemptCaptured(check.captured, family, pod);
+  if ('captured' in check) return attemptCaptured(check.captured, family, pod, isLater);
   if ('address' in check) return attemptAddress(family, pod);
   if ('gateway' in check) return attemptGateway(check.gateway, family, pod);
   if ('roundTrip' in check) return attemptRoundTrip(check.roundTrip, family, pod);

@@ -105,7 +105,7 @@ export const reasons = {
       'asked.',
     starved:
       "Check the node's load and the CPU limit of this container: it did not run for so long that it may have " +
-      'missed an answer, or the proxy accepts no connections. Recreate the pod.',
+      'missed an answer. Recreate the pod.',
     'not-readable':
       'Check the container runtime: a sandboxed one (gVisor, Kata), or a profile of AppArmor or SELinux, hides ' +
       'the tables of the network from this container. Use a profile without this check.',

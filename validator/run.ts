@@ -1,4 +1,4 @@
-import { withoutListener } from './checks/captured.ts';
+import { withoutListener } from './checks/connect.ts';
 import { cannotListen } from './checks/redirect.ts';
 import type { Witness } from './checks/witness.ts';
 import type { Result } from './finding.ts';

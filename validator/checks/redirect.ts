@@ -7,8 +7,7 @@ import type { RedirectCheck } from '../shared/contract.ts';
 import { targetsOf } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
 import { loopback } from '../sockets.ts';
-import { type Ask, askAll, askOutside } from '../targets.ts';
-import { connectTo, limitOf, ofProxy } from './captured.ts';
+import { type Ask, askAll, askOutside, connectTo, limitOf, ofProxy } from './connect.ts';
 
 /**
  * Connects to an address where nothing answers, like linkerd's validator and `istio-iptables --run-validation`. The

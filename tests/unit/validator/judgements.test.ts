@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutListener } from '../../../validator/checks/captured.ts';
+import { withoutListener } from '../../../validator/checks/connect.ts';
 import { judgeAddresses } from '../../../validator/checks/gateway.ts';
 import { answerIn } from '../../../validator/checks/round-trip.ts';
 import { type Finding, failed, mostTelling } from '../../../validator/finding.ts';

@@ -6,8 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{
-    self as net, AddressFamily, Backlog, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage,
-    sockopt,
+    self as net, AddressFamily, Backlog, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, sockopt,
 };
 use rquickjs::{Ctx, Object, Result, function::Func};
 
