@@ -20,8 +20,7 @@ export function quantity(value: string | number): number {
   if (match === null) return Number.NaN;
   const [, digits = '', exponent, suffix = ''] = match;
   if (exponent !== undefined) return Number(digits + exponent);
-  const divisor = Object.hasOwn(fractions, suffix) ? fractions[suffix] : undefined;
-  if (divisor !== undefined) return Number(digits) / divisor;
-  const factor = Object.hasOwn(suffixes, suffix) ? suffixes[suffix] : undefined;
-  return factor === undefined ? Number.NaN : Number(digits) * factor;
+  // no inherited key has at most two letters
+  const divisor = fractions[suffix];
+  return divisor === undefined ? Number(digits) * (suffixes[suffix] ?? Number.NaN) : Number(digits) / divisor;
 }

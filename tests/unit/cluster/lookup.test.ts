@@ -7,7 +7,6 @@ import {
   type LookupResult,
   lookup as lookupOf,
 } from '../../../webhook/cluster/lookup.ts';
-import { objectBytes } from '../../../webhook/lib/limits.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { namespace } from '../../support/informing.ts';
 
@@ -118,13 +117,5 @@ suite('requests to the API server for single objects', () => {
     await assert.rejects(ask('slow'), { code, message });
     assert.deepEqual(await ask('found'), { labels });
     assert.deepEqual([api.asked.length, sockets.size], [5, 4], 'an earlier connection is not reused');
-  });
-
-  test('an object over the limit is not read, and not requested again', async (t) => {
-    const { api, ask } = await lookup(t, (_asked, response) => {
-      json(response, 200, { metadata: { name: 'a' }, spec: 'x'.repeat(objectBytes) });
-    });
-    await assert.rejects(ask('a'), { message: /an answer of more than 524288 bytes/ });
-    assert.equal(api.asked.length, 1);
   });
 });
