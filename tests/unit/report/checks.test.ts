@@ -326,6 +326,7 @@ test('a webhook without a caBundle, and one that calls another server, are not a
   assert.match(what('webhooks', more), /^caBundle of pods/);
   const elsewhere = webhook({ clientConfig: { url: 'https://elsewhere/mutate' } });
   assert.match(what('webhooks', { installation: elsewhere }), /^clientConfig, caBundle of pods/);
+  assert.equal(resultOf('certificate', { installation: elsewhere }), 'passed');
 });
 
 test('what an outage does depends on the failurePolicy', () => {

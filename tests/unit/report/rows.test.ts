@@ -177,11 +177,13 @@ suite('nodes', () => {
   test('exempt ones pass, and a network without a DaemonSet depends on proofs alone', () => {
     const readiness = clusterWith({ n1: undefined });
     readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet('agent', { nodeSelector: { on: 'other' } })));
-    assert.deepEqual(states({ readiness: found(readiness) }), [['mesh', 'n1', 'exempt', 'passed']]);
-    const configuration = configured({ profiles: [{ name: 'mesh', daemonSets: [] }] });
-    assert.deepEqual(states({ configuration, readiness: found(readiness) }), [
-      ['mesh', 'n1', 'ready', 'passed'],
-    ]);
+    const stateWith = (...daemonSets: object[]) => {
+      const configuration = configured({ profiles: [{ name: 'mesh', daemonSets }] });
+      return states({ configuration, readiness: found(readiness) });
+    };
+    const places = { namespace: ['elsewhere', 'net'], name: 'agent' };
+    assert.deepEqual(stateWith(places), [['mesh', 'n1', 'exempt', 'passed']]);
+    assert.deepEqual(stateWith(), [['mesh', 'n1', 'ready', 'passed']]);
   });
 
   test('no node, no network whose DaemonSet exists, or the pods of one namespace: what was not seen', () => {

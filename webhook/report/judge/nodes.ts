@@ -45,11 +45,8 @@ export function checkNodes(facts: Facts): Finding[] {
     const hint = facts.namespace === undefined ? '' : 'pods of other namespaces were not read';
     return passed(countsText(counts) || 'no nodes', { object, hint, counts });
   });
-  // the rows of one node stay in the order of the profiles
-  const sorted = rows.toSorted(
-    (left, right) => rank(left) - rank(right) || compare(left.node ?? '', right.node ?? ''),
-  );
-  return [...counted, ...sorted];
+  // rows of one state stay in the order of the profiles and nodes
+  return [...counted, ...rows.toSorted((left, right) => rank(left) - rank(right))];
 }
 
 function rowOf(profile: Profile, node: string, facts: NetworkFacts, now: number): Finding {
