@@ -4,7 +4,7 @@ import { exitCodeOf } from '../../webhook/review/model.ts';
 import { flagsOf, manifests, type TableCase, tables } from './manifests.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
-const { keys, likeOurs, others, kinds, 'opt-in': optIn } = tables('findings.yaml');
+const { keys, likeOurs, others, jobs, kinds, 'opt-in': optIn } = tables('findings.yaml');
 
 /** Reviews the manifests of a case, and asserts the results that the case expects. */
 async function holds(t: TestContext, one: TableCase): Promise<void> {
@@ -30,6 +30,7 @@ const inShop = (one: TableCase, ...more: string[]): TableCase => ({
 const suites: [title: string, cases: TableCase[]][] = [
   ['labels and annotations like those of cni-gate', keys],
   ['what opts in', optIn],
+  ['Jobs that count failed proofs', jobs.map((one: TableCase) => inShop(one))],
   ['objects of unknown kinds', kinds.map((one: TableCase) => inShop(one, 'Pod b'))],
 ];
 for (const [title, cases] of suites) {
@@ -86,8 +87,10 @@ spec:
       ['a.yaml', 20, 'CNI_GATE_KEY_UNKNOWN'],
       ['b.json', 1, 'CNI_GATE_KEY_UNKNOWN'],
       ['c.yaml', 14, 'CNI_GATE_KEY_UNKNOWN'],
+      ['a.yaml', 23, 'CNI_GATE_JOB_COUNTS_PROOF'],
+      ['c.yaml', 17, 'CNI_GATE_JOB_COUNTS_PROOF'],
     ],
   );
-  assert.equal(summary.findings, 3);
+  assert.equal(summary.findings, 5);
   assert.ok(findings.every((finding) => !('workload' in finding)));
 });

@@ -41,6 +41,7 @@ const pod = { containers: [{ name: 'app', image: 'app:1' }] };
 const values: Record<string, unknown> = {
   $pod: pod,
   $template: { metadata: { labels: { app: 'a' } }, spec: pod },
+  $job: { template: { spec: { ...pod, restartPolicy: 'Never' } } },
 };
 
 function ofWords(words: string): object {

@@ -47,6 +47,7 @@ export const errorCodes = {
   CNI_GATE_LISTEN: 'A port could not be opened.',
   CNI_GATE_INPUT_UNREADABLE: 'A file, folder or glob for review is missing, unreadable, or has no manifests.',
   CNI_GATE_INPUT_SYNTAX: 'A document for review is not YAML or JSON, or does not match its kind.',
+  CNI_GATE_JOB_COUNTS_PROOF: 'A Job counts a failed proof as its own failure.',
   CNI_GATE_KEY_UNKNOWN:
     'A manifest has a label or annotation that resembles one of cni-gate but has no effect.',
   CNI_GATE_KIND_UNKNOWN: 'An object of an unknown kind has containers that review does not check.',

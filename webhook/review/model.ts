@@ -48,6 +48,8 @@ export interface Workload extends Position {
   part?: string;
   /** The path of the pod or its template in the object. */
   podPath: Path;
+  /** Why failed proofs may fail the Job although repair runs, and the line with the cause. */
+  jobFault?: { message: string; line: number; never: boolean };
   /** Parses the body of the admission call. It is kept as text, which needs less memory than the parsed object. */
   body: () => unknown;
   /** Operations that must precede the patch: they add the metadata that a template may lack. */

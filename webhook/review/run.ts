@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { coverageFindings } from './findings.ts';
 import { manifestReader } from './input/manifest-reader.ts';
 import { expand, mostInput, readInput, readStream, standardInput, standardInputName } from './input/read.ts';
+import { jobFindings } from './jobs.ts';
 import { type JudgeOptions, judgeFor } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
 import type { Fault, Report, Reviewed } from './model.ts';
@@ -34,6 +35,8 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const findings = [
     ...reader.findings,
     ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace ?? '')),
+    // with `proof.mode: warn`, our init container exits with 0 even if its proof fails, so it fails no Job
+    ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
   ];
   findings.push(...coverageFindings(manifests, reader.namespaces, profile, findings));
   const { documents, faults, otherObjects, namespaces } = reader;

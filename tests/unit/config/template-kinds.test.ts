@@ -27,7 +27,7 @@ const wrong: [entry: string, message: RegExp][] = [
   ],
   [
     '{apiVersion: a.b/v1, kind: Farm, path: a, template: b}',
-    /template: unknown field; allowed here: apiVersion, kind, path/,
+    /template: unknown field; allowed here: apiVersion, kind, path, job/,
   ],
 ];
 

@@ -194,4 +194,5 @@ export type TemplateKind = {
   apiVersion: string;
   kind: string;
   path: string;
+  job?: true;
 };

@@ -5,6 +5,7 @@ import { dotted, pointer } from '../../config/parse.ts';
 import type { TemplateKind } from '../../core/profiles/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { describe, fieldsOf, isObject, valueAt } from '../../lib/json.ts';
+import { jobFault } from '../jobs.ts';
 import type { Path, Position, Workload } from '../model.ts';
 
 type Fields = Record<string, unknown>;
@@ -17,6 +18,8 @@ export interface FoundTemplate {
   path: Path;
   /** Names the template in messages; absent if the kind has only one template. */
   part?: string;
+  /** Whether the template belongs to the spec of a Job, which may be part of a CronJob. */
+  job?: boolean | undefined;
 }
 
 const inSpec = (apiVersion: string, ...kinds: string[]): TemplateKind[] =>
@@ -28,8 +31,8 @@ export const kubernetesKinds: readonly TemplateKind[] = [
   { apiVersion: 'v1', kind: 'PodTemplate', path: 'template' },
   ...inSpec('v1', 'ReplicationController'),
   ...inSpec('apps/v1', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Deployment'),
-  ...inSpec('batch/v1', 'Job'),
-  { apiVersion: 'batch/v1', kind: 'CronJob', path: 'spec.jobTemplate.spec.template' },
+  { apiVersion: 'batch/v1', kind: 'Job', path: 'spec.template', job: true },
+  { apiVersion: 'batch/v1', kind: 'CronJob', path: 'spec.jobTemplate.spec.template', job: true },
 ];
 
 const usualPath = ['spec', 'template'];
@@ -53,13 +56,14 @@ export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): Fou
       ? groupOf(apiVersion) === groupOf(entry.apiVersion)
       : entry.apiVersion === apiVersion);
   const own = kubernetesKinds.find(matches);
-  if (own !== undefined) return [{ path: pathOf(own) }];
+  if (own !== undefined) return [{ path: pathOf(own), job: own.job }];
   const entries = kinds.filter(matches);
   if (entries.length > 0)
     return entries.flatMap((entry) => {
       const isNamed = entries.length > 1 || entry.path.includes('*');
       return pathsOf(object, entry).map((path) => ({
         path,
+        job: entry.job,
         ...(isNamed && { part: dotted(path) }),
       }));
     });
@@ -89,7 +93,7 @@ function pathsOf(object: Fields, entry: TemplateKind): Path[] {
 /** Makes a workload from a manifest. @throws CniGateError if there is no pod template */
 export function workloadOf(
   object: Fields,
-  { path, part }: FoundTemplate,
+  { path, part, job }: FoundTemplate,
   position: Position,
   defaultNamespace: string,
 ): Workload {
@@ -99,6 +103,7 @@ export function workloadOf(
   const isPod = kind === 'Pod' && apiVersion === 'v1';
   const pod = isPod ? object : podOf(object, path, `${kind} ${namespace}/${name}`);
   const text = JSON.stringify(createReview(pod, namespace));
+  const fault = job ? jobFault(object, path, position) : undefined;
   return {
     ...position,
     apiVersion,
@@ -107,6 +112,7 @@ export function workloadOf(
     name,
     ...(part !== undefined && { part }),
     podPath: path,
+    ...(fault !== undefined && { jobFault: fault }),
     body: () => JSON.parse(text),
     prelude: isPod ? [] : missingMetadata(object, path),
   };
