@@ -12,6 +12,7 @@ import {
   type Path,
   type Position,
   type Reviewed,
+  type Unseen,
   type Workload,
 } from './model.ts';
 
@@ -106,14 +107,15 @@ function holdsPod(value: unknown, path: Path): boolean {
 /**
  * Finds what a review leaves unchecked: a namespace that opted in but has no workload with a check, a namespace that is
  * not in the input, a profile that applies to no workload, and pods with a profile label in a namespace that did not opt
- * in. If no finding names a namespace, judges the input as a whole instead.
+ * in. If no finding names a namespace, judges the input as a whole instead. Without a workload, custom resources of
+ * unknown kinds count as not checked, because their controllers may create pods.
  *
  * @param requested the value of `--profile`; undefined if labels opt namespaces in
  * @param others the other findings
  */
 export function coverageFindings(
   reviewed: readonly Reviewed[],
-  namespaces: ReadonlyMap<string, NamespaceObject>,
+  { namespaces, unseen }: { namespaces: ReadonlyMap<string, NamespaceObject>; unseen: readonly Unseen[] },
   requested: string | undefined,
   others: readonly Finding[],
 ): Finding[] {
@@ -126,9 +128,20 @@ export function coverageFindings(
   for (const [name, { labels, ...place }] of requested === undefined ? namespaces : []) {
     const profile = optedInTo(labels);
     const group = byNamespace.get(name) ?? [];
-    if (profile !== undefined) findings.push(...unchecked(group, profile, applied, about(name, place)));
+    if (profile === undefined) continue;
+    findings.push(...unchecked(group, profile, applied, about(name, place)));
+    if (group.length === 0)
+      findings.push(
+        ...notSeen(
+          unseen.filter(({ namespace }) => namespace === name),
+          about(name, place),
+        ),
+      );
   }
   const [first] = reviewed;
+  const [object] = unseen;
+  if (first === undefined && object !== undefined && requested !== undefined)
+    return [...findings, ...notSeen(unseen, { subject: 'the input', file: object.file, line: object.line })];
   if (first === undefined || [...others, ...findings].some(({ namespace }) => namespace !== undefined))
     return findings;
   const { document, line } = first.workload;
@@ -191,6 +204,13 @@ function unchecked(
   const reasons = [...byReason].map(([reason, { length }]) => `${reason} ${length}`).join(', ');
   const message = `none of ${workloads(group.length)} in the input gets a check (${reasons}): check each reason; a namespace opts in by the label ${profileLabel} of its Namespace in the input, or by --profile`;
   return [{ code, message, ...place }];
+}
+
+function notSeen(objects: readonly Unseen[], place: Place): Finding[] {
+  if (objects.length === 0) return [];
+  const kinds = [...new Set(objects.map(({ kind }) => kind))].join(', ');
+  const message = `has no workload that review knows, and objects that may create pods: ${kinds}; for each kind, add an entry to review.kinds of the configuration, with path none if it creates no pods from a template (docs/reference/configuration.md#review)`;
+  return [{ code: 'CNI_GATE_NOTHING_CHECKED', message, ...place }];
 }
 
 const workloads = (count: number): string => `${count} workload${count === 1 ? '' : 's'}`;

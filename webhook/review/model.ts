@@ -38,6 +38,15 @@ export interface NamespaceObject {
   line: number;
 }
 
+/** A custom resource of a kind that review does not know. */
+export interface Unseen {
+  kind: string;
+  /** `metadata.namespace`; custom resources of the whole cluster have none. */
+  namespace: unknown;
+  file: string;
+  line: number;
+}
+
 /** An object of the input that creates pods. */
 export interface Workload extends Position {
   apiVersion: string;

@@ -38,7 +38,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
     // with `proof.mode: warn`, our init container exits with 0 even if its proof fails, so it fails no Job
     ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
   ];
-  findings.push(...coverageFindings(manifests, reader.namespaces, profile, findings));
+  findings.push(...coverageFindings(manifests, reader, profile, findings));
   const { documents, faults, otherObjects, namespaces } = reader;
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }

@@ -12,11 +12,13 @@ import {
   type Path,
   type Position,
   type SourceDocument,
+  type Unseen,
   type Workload,
 } from '../model.ts';
 import { lineOf, parsed } from './read.ts';
 import {
   groupOf,
+  isCustom,
   kubernetesKinds,
   nameIn,
   recordedWorkload,
@@ -40,6 +42,8 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
   const findings: Finding[] = [];
   /** Findings for unknown objects that seem to contain pods. `review` drops those in namespaces that did not opt in. */
   const unknownObjects: Finding[] = [];
+  /** Custom resources of unknown kinds, whose controllers may create pods. */
+  const unseen: Unseen[] = [];
   const namespaces = new Map<string, NamespaceObject>();
   const otherObjects = new Map<string, number>();
   let objects = 0;
@@ -106,6 +110,11 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     if (templates.length === 0) countOther(names.kind);
     const unknown = found === undefined ? unknownKind(object, names, position) : undefined;
     if (unknown !== undefined) unknownObjects.push(unknown);
+    else if (found === undefined && isCustom(String(object.apiVersion))) {
+      const { document, line } = position;
+      const { namespace } = fieldsOf(object.metadata);
+      unseen.push({ kind: names.kind, namespace, file: document.file, line });
+    }
     const made = templates.map((template) => workloadOf(object, template, position, defaultNamespace));
     workloads.push(...made);
     const [first] = made;
@@ -130,7 +139,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
   }
 
   return {
-    ...{ documents, workloads, faults, findings, unknownObjects, namespaces, otherObjects, take },
+    ...{ documents, workloads, faults, findings, unknownObjects, unseen, namespaces, otherObjects, take },
     /** The number of objects and faults so far. */
     found: (): number => objects + faults.length,
   };
