@@ -1,3 +1,4 @@
+import type { Device } from './pod.ts';
 import { type Address, parseAddress } from './shared/addresses.ts';
 import { parseList, parseNetworks } from './shared/networks.ts';
 
@@ -37,29 +38,51 @@ export interface NetworkStatus {
   /** Absent if the plugin created no interface in the pod. */
   interface?: string;
   addresses: Address[];
+  /** The link-layer address of the interface. */
+  mac?: string;
   /** Whether this is the cluster's own network. */
   default: boolean;
+  /** Whether the network has a device of the node (`device-info`), which need not be a network interface. */
+  device: boolean;
 }
 
 /**
  * Returns what Multus wrote when it created this sandbox; undefined if that is not known: the file is empty at first,
- * and after a reboot it may describe the previous sandbox. The file counts if it has an address of this pod.
+ * and after a reboot it may describe the previous sandbox. The file counts if it has an address of this pod. Since
+ * addresses can repeat, the link-layer address of the cluster's own network must match too, if the file has it.
  */
-export function readNetworkStatus(text: string, podAddresses: Address[]): NetworkStatus[] | undefined {
+export function readNetworkStatus(
+  text: string,
+  podAddresses: Address[],
+  devices: Device[],
+): NetworkStatus[] | undefined {
   const entries = parseList(text)?.map(statusOf);
-  const own = entries?.find((entry) => entry.default)?.addresses ?? [];
-  return own.some(({ hex }) => podAddresses.some((address) => address.hex === hex)) ? entries : undefined;
+  const own = entries?.find((entry) => entry.default);
+  if (own === undefined || contradicts(own, devices)) return undefined;
+  return own.addresses.some(({ hex }) => podAddresses.some((address) => address.hex === hex))
+    ? entries
+    : undefined;
 }
+
+/** The link-layer address that is shown for devices without one, such as netkit and ipvlan in their L3 modes. */
+const noMac = '00:00:00:00:00:00';
+
+/** Whether the entry's link-layer address differs from that of the pod's interface with the entry's interface name. */
+const contradicts = ({ interface: name, mac }: NetworkStatus, devices: Device[]): boolean =>
+  mac !== undefined &&
+  devices.some((it) => it.name === name && it.mac !== '' && it.mac !== noMac && it.mac !== mac);
 
 function statusOf(item: unknown): NetworkStatus {
   const status = (item ?? {}) as Record<string, unknown>;
-  const { name, interface: device, ips, default: isDefault } = status;
+  const { name, interface: device, ips, mac, default: isDefault, 'device-info': info } = status;
   return {
     name: textOf(name),
     ...(textOf(device) !== '' && { interface: textOf(device) }),
     addresses: (Array.isArray(ips) ? ips : []).flatMap(
       (ip) => parseAddress(String(ip).split('/')[0] ?? '') ?? [],
     ),
+    ...(typeof mac === 'string' && mac !== '' && { mac: mac.toLowerCase() }),
     default: isDefault === true,
+    device: info !== undefined,
   };
 }

@@ -52,6 +52,8 @@ export interface Device {
   /** Whether the device resolves link-layer addresses, unlike `tun`, and IPVLAN and netkit in their L3 modes. */
   neighbours: boolean;
   addresses: Address[];
+  /** The link-layer address, six bytes separated by colons, or an empty text. */
+  mac: string;
 }
 
 /** Flags of `include/uapi/linux/if.h`. */
@@ -70,14 +72,16 @@ export function readDevices(): Device[] {
 
 function listDevices(): Device[] {
   const devices = new Map<string, Device>();
-  for (const { name, flags, address } of native.interfaces()) {
+  for (const { name, flags, address, mac } of native.interfaces()) {
     const device = devices.get(name) ?? {
       name,
       up: (flags & flag.up) !== 0 && (flags & flag.running) !== 0,
       neighbours: (flags & (flag.pointToPoint | flag.noArp)) === 0,
       addresses: [],
+      mac: '',
     };
     devices.set(name, device);
+    if (mac !== undefined) device.mac = mac;
     if (address !== undefined) device.addresses.push(...[parseAddress(address) ?? []].flat());
   }
   return [...devices.values()];

@@ -32,7 +32,7 @@ export function attemptInterfaces({ devices: inUserSpace }: InterfacesCheck, pod
     if (networks.length === 0) return passed('no requested network', 'there is no interface to check');
     const text = pod.networkStatusFile === undefined ? '' : readText(pod.networkStatusFile);
     const devices = readDevices();
-    const status = readNetworkStatus(text, pod.addresses);
+    const status = readNetworkStatus(text, pod.addresses, devices);
     const findings = judgeInterfaces(networks, status, devices, inUserSpace);
     const good = findings.filter((it) => it.passed);
     if (good.length < findings.length) return mostTelling(findings.filter((it) => !it.passed));
@@ -80,8 +80,8 @@ function judgeEntry(
     return passed(`${network.name} without an interface of its own`);
   const name = network.interface ?? entry.interface ?? network.usualInterface;
   const device = devices.find((it) => it.name === name);
-  if (!device && inUserSpace) {
-    const note = `${name} is missing, or driven in user space`;
+  if (!device && (entry.device || inUserSpace)) {
+    const note = entry.device ? undefined : `${name} is missing, or driven in user space`;
     return passed(`${network.name} as a device that the kernel's network does not know`, note);
   }
   if (!device) return absent(network, name);

@@ -30,8 +30,8 @@ export interface Native {
   /** Writes a well-formed text to standard output (1) or standard error (2), as much of it as the stream accepts. */
   write(descriptor: 1 | 2, text: string): void;
 
-  /** An entry for each address of each interface, which is absent if it is no IP address: getifaddrs(3). */
-  interfaces(): { name: string; flags: number; address?: string | undefined }[];
+  /** An entry for each link-layer address and each IP address of each interface: getifaddrs(3). */
+  interfaces(): { name: string; flags: number; address?: string | undefined; mac?: string | undefined }[];
 
   /**
    * The route to an address. Throws `ENETUNREACH` if there is none, and

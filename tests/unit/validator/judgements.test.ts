@@ -10,7 +10,7 @@ import { endedAt, type TcpSocket, tcpState } from '../../../validator/sockets.ts
 
 const addresses = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
 const device = (name: string, up: boolean, ...ips: string[]): Device => ({
-  ...{ name, up, neighbours: true },
+  ...{ name, up, neighbours: true, mac: '' },
   addresses: addresses(...ips),
 });
 const word = (finding: Finding): string => (finding.passed ? 'passed' : finding.reason);

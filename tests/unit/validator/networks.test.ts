@@ -40,12 +40,12 @@ const lan = { name: 'apps/lan', interface: 'net1', ips: ['172.16.0.5'], dns: {} 
 const status = listing(lan);
 
 test('network-status is valid only with an address of this pod', () => {
-  assert.equal(readNetworkStatus(status, addresses('10.9.0.2'))?.length, 2);
-  assert.equal(readNetworkStatus(status, addresses('fd09:0::2'))?.length, 2);
-  assert.equal(readNetworkStatus(status, addresses('10.9.0.3')), undefined, 'of the previous sandbox');
-  assert.equal(readNetworkStatus(status, []), undefined);
+  assert.equal(readNetworkStatus(status, addresses('10.9.0.2'), [])?.length, 2);
+  assert.equal(readNetworkStatus(status, addresses('fd09:0::2'), [])?.length, 2);
+  assert.equal(readNetworkStatus(status, addresses('10.9.0.3'), []), undefined, 'of the previous sandbox');
+  assert.equal(readNetworkStatus(status, [], []), undefined);
   for (const text of ['', '[', 'null', '[]', '[null]', '[{"name":"lan","ips":["10.9.0.2"]}]'])
-    assert.equal(readNetworkStatus(text, addresses('10.9.0.2')), undefined, text);
+    assert.equal(readNetworkStatus(text, addresses('10.9.0.2'), []), undefined, text);
 });
 
 const device = (name: string, up: boolean, ...ips: string[]): Device => ({
@@ -53,6 +53,7 @@ const device = (name: string, up: boolean, ...ips: string[]): Device => ({
   up,
   neighbours: true,
   addresses: addresses('fe80::1', ...ips),
+  mac: '02:00:00:00:00:01',
 });
 const good = device('net1', true, '172.16.0.5');
 const none = device('net1', true);
@@ -62,7 +63,7 @@ const down = device('net1', false, '172.16.0.5');
 function judge(text: string, devices: Device[], known = '', inUserSpace = false): string {
   const found = judgeInterfaces(
     readNetworks(text, 'apps') ?? [],
-    readNetworkStatus(known, addresses('10.9.0.2')),
+    readNetworkStatus(known, addresses('10.9.0.2'), devices),
     devices,
     inUserSpace,
   );
@@ -78,6 +79,9 @@ const wan = { name: 'apps/wan', interface: 'net1', ips: ['172.16.0.5'] };
 const nameless = listing({ name: 'apps/lan', ips: ['172.16.0.5'] });
 const twice = listing(lan, { ...lan, interface: 'net2', ips: ['172.16.0.6'] });
 const second = device('net2', true, '172.16.0.6');
+
+const eth0 = device('eth0', true, '10.9.0.2');
+const macOf = (mac: string): string => JSON.stringify([{ ...own, mac }]);
 
 const rows: [what: string, asked: string, devices: Device[], known: string, result: string][] = [
   ['no network-status', 'lan', [good], '', unconfirmed],
@@ -127,6 +131,28 @@ const rows: [what: string, asked: string, devices: Device[], known: string, resu
   ],
   ['the same, no interface', 'lan@ext0', [], nameless, 'interface-missing'],
   ['the own network once more', 'lan', [], JSON.stringify([{ ...own, name: 'apps/lan' }]), toldOfNone],
+  [
+    'a status with another link-layer address',
+    'lan',
+    [eth0],
+    macOf('02:00:00:00:00:0A'),
+    'interface-missing',
+  ],
+  ['a status with the same link-layer address', 'lan', [eth0], macOf('02:00:00:00:00:01'), toldOfNone],
+  ...['', '00:00:00:00:00:00'].map((mac): [string, string, Device[], string, string] => [
+    `a link-layer address beside an interface with "${mac}"`,
+    'lan',
+    [{ ...eth0, mac }],
+    macOf('02:00:00:00:00:0A'),
+    toldOfNone,
+  ]),
+  [
+    'listed with a device of the node',
+    'lan',
+    [],
+    listing({ ...lan, 'device-info': { type: 'pci' } }),
+    'passed',
+  ],
   ['listed without interface and addresses', 'lan@ext0', [], listing({ name: 'apps/lan' }), 'passed'],
 ];
 for (const [what, asked, devices, known, result] of rows)

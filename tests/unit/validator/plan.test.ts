@@ -96,7 +96,7 @@ test("an inbound redirect: a step for the family of the kernel's first address, 
 
 const device = (name: string, ...ips: string[]): Device => ({
   name,
-  ...{ up: true, neighbours: true },
+  ...{ up: true, neighbours: true, mac: '' },
   addresses: ips.flatMap((text) => parseAddress(text) ?? []),
 });
 

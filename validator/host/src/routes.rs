@@ -92,7 +92,7 @@ fn address_of(value: &[u8]) -> Option<String> {
     Some(address.to_string())
 }
 
-/// An entry for each address of each interface, as getifaddrs(3) lists them.
+/// An entry for each link-layer address and each IP address of each interface, as getifaddrs(3) lists them.
 fn interfaces(ctx: Ctx<'_>) -> Result<Array<'_>> {
     let list = Array::new(ctx.clone())?;
     for (index, entry) in named(&ctx, getifaddrs())?.enumerate() {
@@ -101,6 +101,8 @@ fn interfaces(ctx: Ctx<'_>) -> Result<Array<'_>> {
         object.set("flags", entry.flags.bits())?;
         if let Some(address) = &entry.address {
             object.set("address", text_of(address).map(|(text, _)| text))?;
+            let bytes = address.as_link_addr().and_then(|link| link.addr());
+            object.set("mac", bytes.map(|bytes| bytes.map(|byte| format!("{byte:02x}")).join(":")))?;
         }
         list.set(index, object)?;
     }
