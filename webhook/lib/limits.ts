@@ -137,7 +137,7 @@ export const nodeEvidence = {
   owners: 64,
   /** Nodes of each profile. They are limited, because pods can name nodes that do not exist. */
   nodes: 20_000,
-  /** Controllers whose pods have passed: on a node that needs a proof, they may try sooner than other controllers. */
+  /** Controllers whose pods have passed: half of repair's budgets is reserved for them. */
   passedOwners: 20_000,
 };
 

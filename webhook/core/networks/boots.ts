@@ -1,4 +1,3 @@
-import { evictOldest } from '../../lib/maps.ts';
 import type { NodeFacts } from '../facts/node.ts';
 
 interface Boot {
@@ -6,9 +5,6 @@ interface Boot {
   /** The version in which the Node first showed this boot id, and when; undefined if the node was not known before. */
   changed: { version: string; at: number } | undefined;
 }
-
-/** The maximum number of nodes, including deleted ones: a node that reboots may come back under its name. */
-const most = 30_000;
 
 /**
  * For how long after a boot, in milliseconds, a Ready pod is not trusted if it has containers from before the boot. A
@@ -35,12 +31,13 @@ export class Boots {
     const before = this.#boots.get(name);
     // a Node without a boot id has no status from its kubelet yet, so the kubelet cannot have started anything
     if (bootID === '') return false;
-    const isSame = before?.bootID === bootID;
-    // moves the node to the end of the map, because the nodes at its beginning are evicted first
-    this.#boots.delete(name);
-    this.#boots.set(name, isSame ? before : { bootID, changed: before && { version, at: now } });
-    evictOldest(this.#boots, most);
-    return before !== undefined && !isSame;
+    if (before?.bootID === bootID) return false;
+    this.#boots.set(name, { bootID, changed: before && { version, at: now } });
+    return before !== undefined;
+  }
+
+  forget(node: string): void {
+    this.#boots.delete(node);
   }
 
   /**

@@ -49,13 +49,13 @@ const longestVerdict = 30_000;
 const longSandbox = 60_000;
 /** The pause between a failed attempt and the next. */
 const pause = 2000;
-/** The longer pause of owners that let others try first: kube-scheduler retries every other pod after at most 11 s. */
-const givesWay = 12_000;
 /** An owner's pause after its own first failed attempt. It doubles with each further failure, up to `longestPause`. */
 const ownPause = 4000;
 const longestPause = 300_000;
 /** The minimum pause of an owner that has a proved pod on another node, unless the pod was held for `givesWay`. */
 const leastElsewhere = 60_000;
+/** After this time, other pods have had their turn: kube-scheduler retries each pod after at most 11 s. */
+const givesWay = 12_000;
 
 interface ProofFacts {
   policy: Pick<Policy, 'evidenceOf'>;
@@ -88,7 +88,7 @@ export function proofStatus(
       (pod) => pod.node !== node && verdictAt(pod, now) === 'passed',
     );
   // a pod that holds the reservation has waited already
-  const isDue = isHolder || isPauseOver(record, from, now, asking, evidence.hasPassed, runsElsewhere);
+  const isDue = isHolder || isPauseOver(record, from, now, asking, runsElsewhere);
   const mayProbe = isFree && isDue && !isTried(record, now);
   const failed = against(record, from, now);
   const own = asking && record.failures.get(asking.owner);
@@ -109,7 +109,7 @@ const isTried = ({ waiting }: ProofRecord, now: number): boolean =>
 
 /**
  * Whether the pause after the last failed attempt is over. The pod itself may be the cause of a failure, so an owner
- * that never passed on any node waits longer if it failed here, or if an owner that has passed elsewhere failed here.
+ * waits longer after each of its own failures.
  * @param runsElsewhere whether a pod of the same owner has passed on another node, where the owner's next pod can run
  */
 function isPauseOver(
@@ -117,16 +117,12 @@ function isPauseOver(
   from: Moment,
   now: number,
   asking: AskingPod | undefined,
-  hasPassed: (owner: string) => boolean,
   runsElsewhere: () => boolean,
 ): boolean {
   if (lastFailed === undefined || isLater(from, lastFailed.started) || lastFailed.seen > now) return true;
   const since = now - lastFailed.seen;
-  if (asking === undefined) return since >= pause;
+  if (since < pause || asking === undefined) return since >= pause;
   const failure = failures.get(asking.owner);
-  const isSuspect =
-    !hasPassed(asking.owner) && (failure !== undefined || [...failures.keys()].some(hasPassed));
-  if (since < (isSuspect ? givesWay : pause)) return false;
   if (failure === undefined || isLater(from, failure.started)) return true;
   const own = Math.min(longestPause, ownPause * 2 ** (failure.attempts - 1));
   const waited = now - failure.seen;

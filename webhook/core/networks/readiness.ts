@@ -32,6 +32,7 @@ export class Readiness {
 
   removeNode(name: string): void {
     this.#nodes.delete(name);
+    this.#boots.forget(name);
   }
 
   setDaemonSet(facts: DaemonSetFacts): void {
