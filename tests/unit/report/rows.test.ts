@@ -40,8 +40,8 @@ suite('namespaces', () => {
       provedPod('c', 'passed', { wayNotShown: true }),
     ];
     const namespaces = found([
-      { name: 'shop', profile: 'mesh' },
       { name: 'a-first', profile: 'mesh' },
+      { name: 'shop', profile: 'mesh' },
     ]);
     const [first, second, ...others] = rowsIn('namespaces', { namespaces, pods: found(pods) });
     assert.deepEqual([first?.object, first?.what, others], ['a-first', 'mesh: no pods', []]);
@@ -288,8 +288,8 @@ test('a pod that waits on its node for a minute, unless it has ended or is being
 
 test('a pod without a proof: why, and the command that recreates it', () => {
   const pods = [
-    podOf('b', 'without-proof', { withoutProof: 'not-passed' }),
     podOf('a', 'without-proof', { withoutProof: 'not-reviewed' }),
+    podOf('b', 'without-proof', { withoutProof: 'not-passed' }),
   ];
   const rows = told('pods-without-proof', pods);
   assert.deepEqual(

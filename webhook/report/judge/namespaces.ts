@@ -4,7 +4,7 @@ import { CniGateError } from '../../lib/errors.ts';
 import { nameOf, profileLabel } from '../../lib/names.ts';
 import type { Facts } from '../observe/observe.ts';
 import { proofStates } from '../observe/pods.ts';
-import { compare, countsText, type Finding, failed, known, knownPolicy, passed, warning } from './row.ts';
+import { countsText, type Finding, failed, known, knownPolicy, passed, warning } from './row.ts';
 
 /**
  * The profiles that the labels of namespaces and pods name. A label that names no existing profile is ignored: admission
@@ -20,7 +20,7 @@ export function profilesInUse({ namespaces, pods, configuration }: Facts): Profi
 /** The namespaces that opted in, with the number of pods in each state of their proof. */
 export function checkNamespaces(facts: Facts): Finding[] {
   const { namespace, pods } = facts;
-  const optIns = (known(facts.namespaces) ?? []).toSorted((one, other) => compare(one.name, other.name));
+  const optIns = known(facts.namespaces) ?? [];
   const podsOf = Map.groupBy(pods.found ?? [], (pod) => pod.namespace);
   const label = (name: string): string =>
     `kubectl label --overwrite namespace ${name} ${profileLabel}=PROFILE`;

@@ -7,7 +7,7 @@ import { nameOf } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
 import type { Facts } from '../observe/observe.ts';
 import { profilesInUse } from './namespaces.ts';
-import { compare, countsText, type Finding, failed, known, knownPolicy, passed } from './row.ts';
+import { countsText, type Finding, failed, known, knownPolicy, passed } from './row.ts';
 
 /** The text for a ready node whose network no existing pod proves. */
 const notShown =
@@ -31,7 +31,7 @@ export function checkNodes(facts: Facts): Finding[] {
     facts.now,
   );
   evidence.markSynced();
-  const nodes = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
+  const nodes = [...readiness.nodes()].map(({ name }) => name);
   const all = { policy, readiness, evidence };
   // the check `daemonsets` reports networks that do not exist
   const existing = profilesInUse(facts).filter(

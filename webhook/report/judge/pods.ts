@@ -4,11 +4,11 @@ import { nameOf, validatorContainer } from '../../lib/names.ts';
 import type { Facts } from '../observe/observe.ts';
 import { type PodFacts, withoutProofText } from '../observe/pods.ts';
 import { textOf } from './nodes.ts';
-import { compare, type Finding, failed, known, warning } from './row.ts';
+import { type Finding, failed, known, warning } from './row.ts';
 
-/** The rows of all pods, in the order of the pods' names. @throws Settled if pods may not be read */
+/** The rows of all pods that have some. @throws Settled if pods may not be read */
 const ofEach = (facts: Facts, rowsOf: (pod: PodFacts) => Finding[]): Finding[] =>
-  (known(facts.pods) ?? []).toSorted((one, other) => compare(nameOf(one), nameOf(other))).flatMap(rowsOf);
+  (known(facts.pods) ?? []).flatMap(rowsOf);
 
 const about = (pod: PodFacts) => ({ object: nameOf(pod), node: pod.node ?? null });
 

@@ -83,9 +83,6 @@ export function few(texts: readonly string[], most = 5, between = ', '): string 
   return texts.slice(0, most).join(between) + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** Compares by code units, so that the order does not depend on the locale. */
-export const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
-
 /** The numbers that are not 0, as a text. */
 export const countsText = (counts: Record<string, number>): string =>
   Object.entries(counts)

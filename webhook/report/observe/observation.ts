@@ -37,8 +37,9 @@ export const readOne = <T>(client: ApiClient, path: string, what: string): Promi
   observed(client.request<T>('GET', path), what);
 
 /**
- * Lists the objects of all sources; `what` and the errors are as for {@link observed}. "Not found" is unknown, because a
- * list that is served is at least empty.
+ * Lists the objects of all sources; `what` and the errors are as for {@link observed}. The objects of a source are in the
+ * order of their names, because the API server sorts a list. "Not found" is unknown: a list that is served is at least
+ * empty.
  */
 export async function readLists<O extends ApiObject, T>(
   client: ApiClient,
