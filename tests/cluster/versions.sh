@@ -22,7 +22,7 @@ if [ ${#tests[@]} -eq 0 ]; then
   tests=(
     namespaces manifests-strict manifests-permissive manifests-certificates
     manifests-components manifests-policy-account manifests-policy-pods
-    gate gate-left-alone lease manifests-namespaces certificates
+    gate lease manifests-namespaces certificates
   )
 fi
 cache=${CNI_GATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cni-gate}

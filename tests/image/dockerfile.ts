@@ -13,8 +13,3 @@ export function baseImages(): string[] {
     },
   );
 }
-
-export function copiedSources(): string[] {
-  const copies = dockerfileText().matchAll(/^COPY (?!--from)(.+)$/gm);
-  return [...copies].flatMap(([, words = '']) => words.split(' ').slice(0, -1));
-}

@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { version } from '../../webhook/lib/version.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
-import { run } from '../support/run.ts';
 import { buildServer, checkout, docker, ownImage, restricted, runImage, tryDocker } from './docker.ts';
-import { copiedSources } from './dockerfile.ts';
 import { assertLabels, exportFiles, inspectImage } from './exported.ts';
 
 await buildServer();
@@ -101,25 +99,4 @@ test('it is smaller than 150 MB, uncompressed', (t) => {
   const megabytes = size / 1e6;
   t.diagnostic(`${megabytes.toFixed(1)} MB`);
   assert.ok(megabytes < 150, `${megabytes.toFixed(1)} MB`);
-});
-
-test('the build context contains what the Dockerfile copies, and nothing else of the checkout', async () => {
-  const dockerfile = join(mkdtempSync(join(tmpdir(), 'context-')), 'Dockerfile');
-  await run('tee', [dockerfile], 'FROM scratch\nCOPY . /\nCMD ["none"]\n');
-  await docker('build', '--quiet', '--tag=context', '--file', dockerfile, checkout);
-  const container = (await docker('create', 'context')).trim();
-  await docker('export', '--output', `${dockerfile}.tar`, container);
-  const listed = (await run('tar', ['-tf', `${dockerfile}.tar`])).split('\n');
-  const sent = listed.filter((path) => path !== '' && !/^(dev|etc|proc|sys)\/|^\.dockerenv$/.test(path));
-  const under = (path: string, source: string): boolean => path === source || path.startsWith(`${source}/`);
-  const sources = copiedSources();
-  assert.deepEqual(
-    sources.filter((source) => !sent.some((path) => under(path, source))),
-    [],
-  );
-  assert.deepEqual(
-    // the parent folders of a source are listed too
-    sent.filter((path) => !sources.some((source) => under(path, source) || source.startsWith(path))),
-    [],
-  );
 });

@@ -8,6 +8,14 @@ export const podsOf = (namespace: string): string => `/api/v1/namespaces/${names
 export const scheduled = ({ status }: Pick<Pod, 'status'>) =>
   status.conditions?.find(({ type }) => type === 'PodScheduled');
 
+/** The Binding of a pod to a node. @param kind the target's kind, which may be empty */
+export const binding = (name: string, node: string, kind = 'Node'): object => ({
+  apiVersion: 'v1',
+  kind: 'Binding',
+  metadata: { name, namespace: optedIn },
+  target: { name: node, kind },
+});
+
 const isRefused = (pod: Pod): boolean => scheduled(pod)?.message?.includes('denied') ?? false;
 
 export function stepsIn(cluster: Cluster) {
@@ -79,11 +87,9 @@ export function stepsIn(cluster: Cluster) {
     const name = 'asked-for';
     const pod = podOn(name, { spec: { schedulerName: 'nobody' } });
     await eventually(() => apply(pod), seconds);
-    const target = { apiVersion: 'v1', kind: 'Node', name: node };
-    const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace: optedIn }, target };
     await eventually(async () => {
       const answer = await api
-        .post(`${podsOf(optedIn)}/${name}/binding?dryRun=All`, binding)
+        .post(`${podsOf(optedIn)}/${name}/binding?dryRun=All`, binding(name, node))
         .then(() => 'allowed', String);
       assert.match(answer, outcome === 'allowed' ? /^allowed$/ : /denied the request: node/);
     }, seconds);
