@@ -106,6 +106,7 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
       'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: 1}\n',
       /Pod default\/a: spec\.containers must be array, is 1/,
     ],
+    ['apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: {}}\n', /must be array$/],
     [
       `{"apiVersion":"v1","kind":"Pod","metadata":{},"spec":{"containers":[],"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}}\n`,
       /nested too deeply/,
