@@ -30,6 +30,16 @@ suite('what another webhook changes in an injection, a later call restores', () 
   for (const [what, change] of refusedWithWitness) test(what, () => callAfter(change, 'cilium.seen', true));
   for (const [what, change] of refusedWithRechecks)
     test(what, () => callAfter(change, 'cilium.watched', true));
+
+  // the policy does not look at resources, and the API server refuses the second change
+  const more: [what: string, change: Change][] = [
+    [
+      'a limit that changes the QoS class',
+      (_, it) => Object.assign(it, { resources: { limits: { cpu: 1 } } }),
+    ],
+    ['privileges alone', (_, it) => Object.assign(it.securityContext ?? {}, { privileged: true })],
+  ];
+  for (const [what, change] of more) test(what, () => callAfter(change, 'cilium.multus', true));
 });
 
 suite('what does not change the proof stays', () => {
