@@ -227,6 +227,15 @@ test('a pod requests devices if a container has a resource that not every node h
   }
 });
 
+test('the token is mounted only if every container mounts it, as the API server then would', () => {
+  const path = '/var/run/secrets/kubernetes.io/serviceaccount';
+  const volumeMounts = [{ name: 'kube-api-access-1', mountPath: path }];
+  const withToken = (...containers: Container[]) =>
+    planOf([], { spec: { volumes: [{ name: 'kube-api-access-1' }], containers } }).tokenMount?.mountPath;
+  assert.equal(withToken({ name: 'a', volumeMounts }, { name: 'b', volumeMounts }), path);
+  assert.equal(withToken({ name: 'a', volumeMounts }, { name: 'b' }), undefined);
+});
+
 suite('the port of the readiness probe is one that the mesh leaves alone', () => {
   const key = 'skip';
   const inbound = { port: 14_041, includedBy: 'only', neverRedirected: [14_042], excludedPorts: key };
