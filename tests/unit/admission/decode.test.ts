@@ -29,6 +29,7 @@ function textFor(body: unknown): string {
 }
 
 const review = 'expected AdmissionReview of admission.k8s.io/v1, got kind';
+// odd-shapes.test.ts puts odd values in all other places
 const invalid: [string, unknown, string][] = [
   ['/apiVersion', 'admission.k8s.io/v1beta1', `${review} "AdmissionReview" of "admission.k8s.io/v1beta1"`],
   ['/kind', undefined, `${review} nothing of "admission.k8s.io/v1"`],
@@ -40,12 +41,7 @@ const invalid: [string, unknown, string][] = [
   ['/request/object', 'x'.repeat(100), `request.object should be the pod, is "${'x'.repeat(59)}`],
   ['/request/object/spec', undefined, "request.object must have required property 'spec'"],
   ['/request/object/metadata', null, 'request.object/metadata must be object'],
-  ['/request/object/metadata/labels', { a: 1 }, 'request.object/metadata/labels/a must be string'],
-  ['/request/object/spec/initContainers', [null], 'request.object/spec/initContainers/0 must be object'],
-  ['/request/object/spec/containers', [1], 'request.object/spec/containers/0 must be object'],
   ['/request/object/spec/containers/0/name', null, 'request.object/spec/containers/0/name must be string'],
-  ['/request/object/spec/containers/0/env', [null], 'request.object/spec/containers/0/env/0 must be object'],
-  ['/request/object/spec/volumes', [null], 'request.object/spec/volumes/0 must be object'],
   [
     '/request/object/metadata/ownerReferences',
     [null],
