@@ -128,8 +128,10 @@ function isPauseOver(
   const waited = now - failure.seen;
   if (waited < own) return false;
   // repair, which passes no key, decides itself whether the pod can move to another node
-  if (asking.key === undefined || waited >= leastElsewhere) return true;
-  return now - (asking.heldSince ?? now) >= givesWay || !runsElsewhere();
+  if (asking.key === undefined || now - (asking.heldSince ?? now) >= givesWay) return true;
+  // however long the pod took, such as for its volumes, another node gets it first
+  if (failure.attempts >= enoughAttempts) return false;
+  return waited >= leastElsewhere || !runsElsewhere();
 }
 
 /**

@@ -36,7 +36,10 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(20, web), 'proved, lets');
     scene.runs(20, 'b', 'failed');
     assert.equal(scene.says(24, web), 'failing, holds');
-    assert.equal(scene.says(100, web), 'failing, lets');
+    assert.equal(scene.says(100, web), 'failing, holds', 'another node gets a pod that comes late');
+    const held = { ...web.pod, heldSince: start + 88 * seconds };
+    assert.equal(scene.says(99, { ...ready, pod: held }), 'failing, holds');
+    assert.equal(scene.says(100, { ...ready, pod: held }), 'failing, lets');
     assert.equal(scene.says(24, { ...ready, pod: { key: 'x', owner: 'db' } }), 'proved, lets');
     scene.agentStarts(25);
     assert.equal(scene.says(26, web), 'proved, lets', "the DaemonSet's pod is new");
@@ -216,7 +219,8 @@ suite('a node without a proof', () => {
     for (const pause of [4, 8, 16, 32, 64, 128, 256, 300, 300]) {
       scene.runs(at, `at-${at}`, 'failed', { owner: 'web', takes: 10 });
       at += 10;
-      const own = [{ owner: 'web' }, { key: 'k', owner: 'web' }].map((pod) => opensTo(scene, at, pod));
+      const held = { key: 'k', owner: 'web', heldSince: start };
+      const own = [{ owner: 'web' }, held].map((pod) => opensTo(scene, at, pod));
       assert.deepEqual(own, [pause, pause]);
       assert.equal(opensTo(scene, at, { key: 'k', owner: 'db' }), 2);
       at += 400;
