@@ -54,7 +54,7 @@ export function reporter(client: ApiClient, { events, log }: Pick<LeaderDeps<unk
       // for `unready`, the event NetworkLost already reports the pod
       if (reason === 'leaving' || reason === 'unready' || events.capacity < reserve) return;
       if (pod.ended && now - (pod.at ?? pod.createdAt) > recent) return;
-      if (now - since >= long) await add(skippedPodEvent(pod, skipped), pod);
+      if (isReportedAtOnce(reason) || now - since >= long) await add(skippedPodEvent(pod, skipped), pod);
     },
 
     forget: (uid: string): void => void known.delete(uid),
@@ -108,6 +108,10 @@ const onWorkload = ({ apiVersion, kind, name, uid }: Controller, event: Event, n
   regarding: { apiVersion, kind, namespace: event.regarding.namespace, name, uid },
   occasion: `${event.occasion}.${Math.floor(now / 60_000)}`,
 });
+
+/** Whether the reason is reported immediately: it lasts for minutes, or as long as the pod. */
+const isReportedAtOnce = (reason: SkipReason): boolean =>
+  ['ended', 'warn-mode', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
 
 function skippedPodEvent(pod: PodEvidence, { reason, why = '' }: Skipped): Event {
   const more = why === '' ? '' : ` (${why})`;

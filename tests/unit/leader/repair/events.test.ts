@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, suite, type TestContext, test } from 'node:test';
 import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
-import type { SkipReason } from '../../../../webhook/leader/repair/decide.ts';
+import { type SkipReason, skipReasons } from '../../../../webhook/leader/repair/decide.ts';
 import { reporter } from '../../../../webhook/leader/repair/reporter.ts';
 import { startFakeApi } from '../../../support/fake-api-server.ts';
 import { eventQueue } from '../scene.ts';
@@ -30,66 +30,86 @@ async function reporting(t: TestContext) {
 }
 
 suite('an event about a pod that is left alone', () => {
-  test('is written after 45 s, once for each reason, and its action says whether repair has stopped', async (t) => {
+  for (const reason of skipReasons.filter((one) => one !== 'leaving' && one !== 'unready')) {
+    test(`is written once within a minute, even if the reason changes meanwhile: ${reason}`, async (t) => {
+      const { skipped } = await reporting(t);
+      await skipped('leaving', 0);
+      assert.ok(await skipped(reason, 58_000));
+      assert.equal(await skipped(reason, 60_000), undefined);
+    });
+  }
+
+  test('is written immediately if waiting cannot help, and its action says whether repair has stopped', async (t) => {
     const { skipped, events } = await reporting(t);
-    assert.equal(await skipped('leaving', 0), undefined);
-    assert.equal(await skipped('node-not-ready', 44_999), undefined);
-    assert.ok(await skipped('node-not-ready', 45_000));
-    assert.equal(events[0]?.action, 'Leave');
-    assert.equal(await skipped('node-not-ready', 46_000), undefined);
-    assert.equal(await skipped('leaving', 46_000), undefined);
-    assert.ok(await skipped('breaker', 46_000));
-    assert.equal(events[0]?.action, 'Stop');
+    const actions: unknown[] = [];
+    for (const reason of ['no-controller', 'ended', 'breaker'] as const) {
+      assert.ok(await skipped(reason, 0));
+      actions.push(events[0]?.action);
+    }
+    assert.deepEqual(actions, ['Leave', 'Leave', 'Stop']);
   });
 
   test('is not written about a lost network that repair leaves alone: NetworkLost reports it', async (t) => {
     const { reports, skipped } = await reporting(t);
-    for (const at of [0, 60_000]) assert.equal(await skipped('unready', at), undefined);
+    await skipped('unready', 0);
+    assert.equal(await skipped('unready', 60_000), undefined);
     assert.deepEqual(reports.reasons(), ['unready']);
-    const note = await skipped('breaker', 60_000, lostPod({ name: 'a' }));
-    assert.match(note ?? '', /^the network of pod a on node n1 is lost/);
+    assert.match(
+      (await skipped('breaker', 0, lostPod({ name: 'a' }))) ?? '',
+      /^the network of pod a on node n1 is lost/,
+    );
   });
 
   test('gives the details, if there are any', async (t) => {
     const { skipped } = await reporting(t);
     const why = 'its kubelet does not report';
     await skipped('node-unreachable', 0, {}, why);
-    const note = await skipped('node-unreachable', 60_000, {}, why);
-    assert.match(note ?? '', /\(its kubelet does not report\)/);
+    assert.match(
+      (await skipped('node-unreachable', 60_000, {}, why)) ?? '',
+      /\(its kubelet does not report\)/,
+    );
     assert.doesNotMatch((await skipped('breaker', 60_000)) ?? '()', /\(\)/);
   });
 
   test('is not written if the pod ended more than ten minutes ago', async (t) => {
     const { skipped } = await reporting(t);
     const endedAt = { ended: true, at: start };
-    await skipped('ended', 0, endedAt);
     assert.equal(await skipped('ended', 600_001, endedAt), undefined);
     assert.ok(await skipped('ended', 600_000, endedAt));
   });
 
-  test('is also written about the workload, once a minute, with one request', async (t) => {
-    const { events, skipped, reports, asked } = await reporting(t);
-    const web = controllerOf('web');
-    const all = ['a', 'b', 'c'].map((name) => failedPod({ name, controller: web }));
-    for (const pod of all) await skipped('breaker', 0, pod);
-    await skipped('breaker', 50_000, all[0]);
-    await reports.skipped(all[1] as PodEvidence, { reason: 'breaker' });
+  test('is written after 45 s if repair may soon help the pod, and again for another reason', async (t) => {
+    const { skipped } = await reporting(t);
+    assert.equal(await skipped('node-not-ready', 0), undefined);
+    assert.equal(await skipped('node-not-ready', 44_999), undefined);
+    assert.ok(await skipped('node-not-ready', 45_000));
+    assert.ok(await skipped('owner-pause', 46_000));
+  });
+
+  test('causes one request about the workload, however long it is true', async (t) => {
+    const { skipped, asked } = await reporting(t);
+    for (const at of [0, 2000, 4000]) await skipped('breaker', at, { controller: controllerOf('web') });
+    assert.equal(asked.length, 1);
+  });
+
+  test('is also written about the workload, once a minute', async (t) => {
+    const { events, skipped, reports } = await reporting(t);
+    const web = controllerOf('web', 'StatefulSet');
+    await skipped('breaker', 0, { controller: web });
+    await reports.skipped(failedPod({ name: 'b', controller: web }), { reason: 'breaker' });
     const on = (): string[] => events.map(({ regarding }) => `${regarding.kind} ${regarding.name}`);
-    assert.deepEqual(on(), ['Pod a', 'ReplicaSet web', 'Pod b']);
-    const requests = asked.length;
-    await skipped('breaker', 52_000, all[0]);
-    assert.equal(asked.length, requests, 'the event is known');
-    await skipped('breaker', 60_000, all[2]);
-    assert.deepEqual(on(), ['Pod c', 'ReplicaSet web']);
-    const recreation = {
-      pod: failedPod({ name: 'd', controller: web }),
-      how: 'delete',
-      why: 'it is so',
-    } as const;
-    await reports.recreated(recreation, 'wouldRecreate');
-    assert.deepEqual(on().slice(2), ['Pod d', 'ReplicaSet web']);
-    const note = events.at(-1)?.note ?? '';
-    assert.match(note, /but repair only reports \(repair\.mode is audit, .*\): it is so$/);
+    assert.deepEqual(on(), ['Pod a', 'StatefulSet web', 'Pod b']);
+    await skipped('breaker', 60_000, { uid: 'uid-c', name: 'c', controller: web });
+    assert.deepEqual(on(), ['Pod c', 'StatefulSet web']);
+    await reports.recreated(
+      { pod: failedPod({ name: 'd', controller: web }), how: 'delete', why: 'it is so' },
+      'wouldRecreate',
+    );
+    assert.deepEqual(on().slice(2), ['Pod d', 'StatefulSet web']);
+    assert.match(
+      events.at(-1)?.note ?? '',
+      /but repair only reports \(repair\.mode is audit, .*\): it is so$/,
+    );
   });
 
   test('is forgotten with the pod, and its reason is no longer counted', async (t) => {
