@@ -84,7 +84,7 @@ export class Cluster {
   async stop(): Promise<void> {
     this.api.close();
     for (const name of componentNames.toReversed()) await this.components[name].kill();
-    // etcd's data takes memory, because the run's temporary folder is there; the logs stay until the run ends
+    // etcd's data uses memory, because the temporary folder is a tmpfs; the logs stay until the run ends
     rmSync(join(this.folder, 'etcd'), { recursive: true, force: true });
   }
 
