@@ -122,7 +122,7 @@ export const inboundStates: InboundState[] = [
     [ofLinkerd, skipSource('192.168.50.0/24')],
     [14_040, 14_040],
   ),
-  // the kubelet may dial from the gateway's or from the node's address, so both ways are accepted
+  // the kubelet may dial from the gateway's or from the node's address, so both results are accepted
   state(
     'linkerd, skip-subnets with the gateway in it, and not the node',
     skipping('10.0.0.0/8'),
