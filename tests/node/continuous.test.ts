@@ -26,7 +26,7 @@ const failures = 3;
 /** The longest time, in seconds, from a fault to the removal of the endpoint. */
 const longest = interval * (failures + 1);
 
-/** How many seconds a pod is unready before the server counts it as lost, plus a few. */
+/** How many seconds a pod is not ready before the server counts its network as lost, plus a margin. */
 const untilLost = 13;
 
 const namespace = 'shop';
