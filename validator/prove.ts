@@ -13,7 +13,7 @@ import type { Pod } from './pod.ts';
 import type { WitnessCheck } from './shared/contract.ts';
 import { type Attempt, untilAllPass } from './simultaneous.ts';
 
-/** If the kubelet, which connects once a second, has not connected for this many milliseconds, other checks repeat. */
+/** Milliseconds without a connection of the kubelet, which connects once a second, after which other checks repeat. */
 const look = 2000;
 
 /** How long, in milliseconds, to wait for the mesh's rule after a kubelet connection that was not redirected. */

@@ -12,7 +12,7 @@ export type Dialled =
   | { as: 'silent' };
 
 export interface DialOptions {
-  /** An address; an IPv6 address may have its interface after %. */
+  /** An address; an IPv6 address may be followed by `%` and its interface. */
   host: string;
   port: number;
   /** The source address; absent if the kernel should choose it. */
@@ -106,7 +106,7 @@ function begin(name: string): Promise<string[]> {
   });
 }
 
-/** Calls `act` for each connection. Returns the socket, or an error's code. @param prepare called before it listens */
+/** Calls `act` for each connection. Returns the socket, or an error's code. @param prepare called before listening */
 export function accepting(
   port: number,
   family: Family,
