@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The first process of the run's namespaces sets them up and runs the command. When this process ends, the kernel
-# ends all other processes in the namespaces. It is a shell, because process 1 has to reap orphaned processes.
+# ends all other processes in the namespaces. This process is a shell, because process 1 has to reap orphaned processes.
 #
 # usage: enter.sh COMMAND [ARGUMENT ...]
 set -euo pipefail
 
-# Keeps the folder for logs open, because the next mount hides its path if it is below /run. Logs are copied to it
-# after a failure.
+# Keeps the folder for logs open, because the next mount hides the folder's path if that is below /run. After a
+# failure, logs are copied to the folder.
 exec {outside}<"$(dirname "$CNI_GATE_LOGS")"
 logs=/proc/self/fd/$outside/$(basename "$CNI_GATE_LOGS")
 

@@ -15,7 +15,7 @@ import { type Ask, askAll, askOutside, connectTo, limitOf, ofProxy } from './con
  * @param isLater whether the proxy already has its port; otherwise, this program listens on the port
  */
 export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod, isLater = false): Attempt {
-  // an inbound check connects and listens only on `lo`, so it takes no connection of the kubelet from the check `witness`
+  // an inbound check connects and listens only on `lo`, so it leaves the kubelet's connection to the check `witness`
   const from = check.direction === 'inbound' ? loopback[family] : undefined;
   return async (deadline) => {
     const wrong = wrongUser(check, pod.userId, pod.groupId);
