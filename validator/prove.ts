@@ -62,7 +62,7 @@ export async function prove(
 const witnessOf = ({ check, settled }: Step): WitnessCheck | undefined =>
   'witness' in check && settled === undefined ? check.witness : undefined;
 
-/** The settings for awaiting the kubelet, which all profiles share: those with a mesh's port, if there are any. */
+/** The settings of the check `witness` that apply to all profiles: preferably those with a mesh's port (`inbound`). */
 export function witnessIn(steps: Step[]): Witness | undefined {
   const all = steps.flatMap((step) => {
     const check = witnessOf(step);

@@ -72,7 +72,7 @@ await eventually(async () => assert.equal((await ready()).size, replicas), 90);
 const client = startClient();
 after(() => client.stop());
 
-/** Each fault of one pod's network, and how to mend it. */
+/** Each fault of one pod's network, and how to undo it. */
 const faults: Record<string, (pod: Pod) => Promise<() => Promise<unknown>>> = {
   "the plugin's rules are flushed": async (pod) => {
     const rules = await inPod(pod, 'iptables-nft-save', ['-t', 'nat']);

@@ -87,7 +87,7 @@ for (const evidence of evidences) {
       await t.test(`boot ${count} of ${reboots}: ${name}`, async (one) => {
         await shop.scale(0);
         await shop.running(0);
-        // the pods are created once the gate knows of the boot, so that none is bound before
+        // the pods are created once the gate knows of the boot, so that no pod is bound earlier
         const boot = await reboot(() => shop.scale(many));
         const running = await shop.running(many, boot.known);
         times.add(

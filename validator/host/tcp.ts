@@ -4,7 +4,7 @@ import { codeOf, native, pollEvent } from './native.ts';
 
 /** How a TCP connect ended. */
 export type Dialled =
-  /** `source` is our own address, as the other end sees it unless it is translated on the way. */
+  /** `source` is our own address. The other end sees the same address, unless NAT changes it. */
   | { as: 'connected'; socket: number; source: Address[]; port: number }
   /** This machine has no usable route, so no packet was sent. */
   | { as: 'no-route'; code: string }

@@ -20,7 +20,7 @@ export interface Pod {
 }
 
 /**
- * What becomes of a pod. `starting`: its proof runs. `passed`: its proof passed, and its containers run. `succeeded`:
+ * What happens to a pod. `starting`: its proof runs. `passed`: its proof passed, and its containers run. `succeeded`:
  * these have also ended. A number: the proof ended with this exit code and is repeated. `ended`: the proof ended with
  * exit code 95, and the pod is not restarted. `lost`: its node lost power while it ran, and it is not restarted.
  */
@@ -88,7 +88,7 @@ export const decide = (cluster: Cluster, pod: Pod, fate: Fate): Promise<unknown>
   });
 
 export interface Kubelet {
-  /** Decides what becomes of a new pod. If it returns undefined, the pod gets no verdict. */
+  /** Decides what happens to a new pod. If it returns undefined, the pod gets no verdict. */
   fate: (pod: Pod) => Fate | undefined;
   seen: Map<string, Pod>;
   stop(): Promise<void>;
