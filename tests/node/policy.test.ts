@@ -79,7 +79,7 @@ const logOf = (namespace: string, name: string): Promise<string> =>
 /** When containerd started a container of the node, in milliseconds since 1970. */
 const startOf = (containerID = ''): number =>
   node.starts().find(({ id }) => id === containerID.split('//')[1])?.at ?? Number.NaN;
-/** For how many milliseconds the validator held back the container. */
+/** For how many milliseconds the validator delayed the start of the container. */
 const heldOf = (one: Pod): number =>
   startOf(one.status.containerStatuses?.[0]?.containerID) - startOf(validatorOf(one)?.containerID);
 

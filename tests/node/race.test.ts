@@ -32,7 +32,7 @@ const images = [...gateImages(), sandboxImage(), installerImage(), ...shop.image
 const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
 after(() => node.powerCut());
 await cluster.apply(...linkerdCni(cluster.server, late));
-// without repair until the last test, so that the earlier tests can inspect the held pod
+// without repair until the last test, so that the earlier tests can inspect the failed pod
 await applyWith(cluster, { repair: { mode: 'off' } });
 await times.take('cni-gate installed', Promise.all([trusted(cluster), rolledOut(), chained(node)]));
 
@@ -59,7 +59,7 @@ test('the race: the node reboots, and its plugin returns late', async (t) => {
   for (const line of times.lines()) t.diagnostic(line);
 });
 
-test('the failed pod stays held in its sandbox, and kubectl shows what the guide shows', async () => {
+test('the failed pod stays in init, in the same sandbox, and kubectl shows what the guide shows', async () => {
   // by now the plugin is in the chain, and the kubelet repeats the proof in the same sandbox
   const again = await shop.until((pod) => proofOf(pod)?.restarts === 2);
   assert.deepEqual(reasonsOf(again), ['not-redirected']);
