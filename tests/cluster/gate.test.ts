@@ -115,7 +115,7 @@ suite('the gate on a real control plane', () => {
     await bound('n1', 'bystander', { namespace: bystander });
     await bound('n1', 'own-network', { spec: { hostNetwork: true } });
     await bound('n1', 'opted-out', { labels: { [profileLabel]: 'none' } });
-    // the DaemonSet recreates its pod, on a node that is not ready without that pod
+    // the DaemonSet controller recreates the pod, although the node is not ready until that pod is Ready
     await api.delete(`${podsOf(networkNamespace)}/${pod.metadata.name}`);
     await agentOn('n1');
     await until('allowed', 'n1', 'after');

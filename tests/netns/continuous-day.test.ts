@@ -103,7 +103,7 @@ test('an agent is updated, and routes of 30 pods are gone for less than two inte
 }, async () => {
   await using node = await Sandbox.make({ gateway: 'none', families: 'ipv4' });
   const programs = await startPods(node, 30, 4);
-  /** Changes the routes on the node to the pods, and in the pods to the node. */
+  /** Adds or deletes the node's routes to the pods, and the pods' default routes. */
   const route = async (change: 'add' | 'del'): Promise<void> => {
     await node.ip('node', ...programs.map(({ address }, at) => `route ${change} ${address} dev pod${at}`));
     const out = ['route', change, 'default', 'via', gatewayAddress.ipv4, 'dev', 'eth0'];

@@ -20,7 +20,7 @@ import { chained } from './mesh/daemon-set.ts';
  * ready endpoint. One pod's network is broken at a time, and the others must stay in the Service.
  */
 
-/** Seconds. */
+/** The time between two rechecks, in seconds. */
 const interval = 5;
 const failures = 3;
 /** The longest time, in seconds, from a fault to the removal of the endpoint. */

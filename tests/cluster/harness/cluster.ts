@@ -80,7 +80,7 @@ export class Cluster {
     }
   }
 
-  /** Ends every component, dependent ones first. */
+  /** Ends all components, each before those that it depends on. */
   async stop(): Promise<void> {
     this.api.close();
     for (const name of componentNames.toReversed()) await this.components[name].kill();

@@ -25,7 +25,7 @@ const loopback = { cniVersion, name: 'lo', plugins: [{ type: 'loopback' }] };
 /** A script that mounts a folder of the test at /var/lib, where the tool writes its cache, and then runs the tool. */
 const withOwnState = 'mount --bind "$1" /var/lib && shift && exec "$@"';
 
-/** How a network calls its plugins. */
+/** The plugins of a network, and their settings. */
 export interface Network {
   /** Settings of the plugin that creates the pod's interface. */
   main: object;

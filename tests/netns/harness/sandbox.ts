@@ -54,7 +54,7 @@ export class Sandbox implements AsyncDisposable {
     return familiesOf(this.families);
   }
 
-  /** The inode of the pod's network namespace, which the program's message should contain. */
+  /** The inode of the pod's network namespace, which the termination message should contain. */
   get inode(): number {
     return statSync(pathOf(this.pod)).ino;
   }

@@ -194,7 +194,7 @@ export const inboundStates: InboundState[] = [
 const lateInbound =
   'for it in iptables ip6tables; do $it-nft -t nat -A PREROUTING -j PROXY_INIT_REDIRECT; done';
 
-/** Dials a port of the pod repeatedly, as a peer that waits for the pod or a program in the pod would. */
+/** Dials a port of the pod repeatedly, as a peer that waits for the pod would, or a program in the pod. */
 async function dialEachSecond(sandbox: Sandbox, port: number, where: 'node' | 'pod' = 'node'): Promise<void> {
   const loop = `while sleep 0.3; do (: < /dev/tcp/${podAddress.ipv4}/${port}) 2> /dev/null; done`;
   void sandbox.exec(where, 'timeout', ['8', 'bash', '-c', loop]).catch(() => {});

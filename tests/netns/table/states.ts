@@ -13,7 +13,7 @@ import { addNamespace, removeNamespace } from '../harness/namespaces.ts';
 import type { Shape } from '../harness/shape.ts';
 import type { Step } from './plan.ts';
 
-/* States of the network between pod and node, with the truth and the expected results of the checks. */
+/* States of the network between pod and node: whether the network works, and the expected results of the checks. */
 
 const node =
   (...lines: string[]): Step =>
