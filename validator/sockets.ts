@@ -77,7 +77,7 @@ function isInState(states: readonly number[], ...ends: Parameters<typeof native.
   }
 }
 
-/** Whether the kernel confirms that a connection ends at this port of the pod, on `lo` or at the connection's target. */
+/** Whether the kernel confirms that a connection ends at a port of the pod, on `lo` or at the connection's target. */
 export const surelyEndsAt = (port: number, host: string, from: Address[], fromPort: number): boolean =>
   from.some((it) =>
     [loopback[it.family], host].some((at) => isInState(live, at, port, formatAddress(it), fromPort)),

@@ -260,7 +260,7 @@ const failedIn = ({ known }: Boot): Set<string> => shop.verdicts(known).get(exit
 const firstDeletion = ({ window }: Boot): PodWrite | undefined =>
   history.pods.find((one) => one.namespace === shop.namespace && one.leaving && one.version > window.opened);
 
-/** The deletions since a boot. Asserts that only cni-gate deleted pods, only those whose proof failed, and none twice. */
+/** The deletions since a boot. Asserts that only cni-gate deleted pods, only after failed proofs, and none twice. */
 function onlyFailed(boot: Boot): Deletion[] {
   const deletions = deletionsSince(boot.power);
   const names = deletions.map(({ name }) => name);

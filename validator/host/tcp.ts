@@ -25,7 +25,7 @@ export interface DialOptions {
   seesIcmp?: boolean;
 }
 
-/** Returns the addresses of a host, an error's code if they are not found, or `no answer` after `limit` milliseconds. */
+/** Returns the addresses of a host, an error's code if there are none, or `no answer` after `limit` milliseconds. */
 export function addressesOf(host: string, limit: number): Promise<string[] | string> {
   if (parseSocketAddress(host) !== undefined) return Promise.resolve([host]);
   return new Promise((resolve) => {
