@@ -53,7 +53,7 @@ case $name in
     npm run build:host
     CALICO_PROGRAMS=$(mktemp -d)
     trap 'rm -r "$CALICO_PROGRAMS"' EXIT
-    # a copy, because -mod=mod writes into it; go.sum has what Go's checksum database does not know
+    # builds a copy, because -mod=mod writes into go.mod; go.sum has the sums that Go's checksum database lacks
     cp -r tests/calico/{go.mod,go.sum,none} "$CALICO_PROGRAMS"
     go -C "$CALICO_PROGRAMS" build -mod=mod -trimpath -o "$CALICO_PROGRAMS/" tool
     cp "$CALICO_PROGRAMS"/calico{,-ipam}
@@ -75,7 +75,7 @@ case $name in
     # runs alone, because it measures; the other files mostly wait for time-outs, in their own namespaces
     code=0
     twice 1 300 tests/netns/many-pods.test.ts || code=1
-    # those that take longest begin first
+    # the files that take longest begin first
     long=(tests/netns/{proof-table,networks,continuous,false-alarms}.test.ts)
     twice 4 300 $(printf '%s\n' "${long[@]}" tests/netns/*.test.ts | grep -v many-pods | awk '!seen[$0]++') || code=1
     exit "$code"

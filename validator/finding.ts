@@ -44,7 +44,7 @@ export function failed(reason: Reason, seen: string): Failed {
   return { passed: false, reason, seen };
 }
 
-/** Combines failures into one, which has the reason that is first in {@link reasons}, because it tells most. */
+/** Combines failures into one, with the most informative reason, which is the first in {@link reasons}. */
 export function mostTelling(failures: Failed[]): Failed {
   const order = Object.keys(reasons);
   const ranks = failures.map(({ reason }) => order.indexOf(reason));

@@ -108,7 +108,7 @@ function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // without the engine's own message, which depends on the engine
+    // without the JSON parser's own message, which depends on the JavaScript engine
     throw new UsageError(`${name} is not JSON: it begins with ${JSON.stringify(text.slice(0, 40))}`);
   }
 }

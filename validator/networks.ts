@@ -25,7 +25,7 @@ export function readNetworks(text: string, podNamespace: string): AskedNetwork[]
   return entries.map(({ namespace = podNamespace, name, interface: device }, index) => ({
     name: `${namespace}/${name}`,
     ...(device && { interface: device }),
-    // the number is the position in the list, which starts after the cluster's own network (Multus, `getIfname`)
+    // Multus gives number 0 to the cluster's own network, so the first network of the list has number 1 (`getIfname`)
     usualInterface: `net${index + 1}`,
   }));
 }

@@ -18,8 +18,8 @@ export interface Step extends AskedCheck {
 }
 
 /**
- * Returns the steps to run in parallel. A check that fits no family of the pod becomes a failed step, so that no check
- * is lost. `devices` is called only for a mesh that serves one family, because the devices show which family.
+ * Returns the steps to run in parallel. A check without a target for the pod's families becomes a failed step, instead
+ * of no step. `devices` is called only for a mesh that serves one family, because the devices show which family.
  */
 export function plan(
   asked: AskedCheck[],

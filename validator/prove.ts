@@ -13,7 +13,7 @@ import type { Pod } from './pod.ts';
 import type { WitnessCheck } from './shared/contract.ts';
 import { type Attempt, untilAllPass } from './simultaneous.ts';
 
-/** If the kubelet, which connects once a second, has not connected for this many milliseconds, other checks repeat. */
+/** Milliseconds without a connection of the kubelet, which connects once a second, after which other checks repeat. */
 const look = 2000;
 
 /** How long, in milliseconds, to wait for the mesh's rule after a kubelet connection that was not redirected. */
@@ -62,7 +62,7 @@ export async function prove(
 const witnessOf = ({ check, settled }: Step): WitnessCheck | undefined =>
   'witness' in check && settled === undefined ? check.witness : undefined;
 
-/** The settings for awaiting the kubelet, which all profiles share: those with a mesh's port, if there are any. */
+/** The settings of the check `witness` that apply to all profiles: preferably those with a mesh's port (`inbound`). */
 export function witnessIn(steps: Step[]): Witness | undefined {
   const all = steps.flatMap((step) => {
     const check = witnessOf(step);

@@ -58,8 +58,8 @@ export function restAfterPass(settings: Rechecks, memory: Memory, steps: Step[])
 }
 
 /**
- * What a recheck shows. `partly`: no check shows a loss, and one has passed; this is a pass unless the network is lost.
- * `nothing` counts neither as a pass nor as a failure.
+ * What a recheck shows. `partly`: no check shows a loss, and at least one has passed; this is a pass unless the network
+ * is lost. `nothing` counts neither as a pass nor as a failure.
  */
 export type Outcome = 'passed' | 'partly' | 'failed' | 'nothing';
 

@@ -94,7 +94,7 @@ async function proveAll(progress: Progress): Promise<never> {
   const { pod, steps, witness, settings } = readEnvironment();
   progress.settings = settings;
   if (witness !== undefined && hasPassed()) return waitAgain(witness, progress);
-  // before the kubelet's connection, after which the readiness probe begins
+  // opened before the kubelet connects to the startup probe's port, because the readiness probe begins after that
   const port = progress.settings?.port;
   const readiness = port && witness ? openReadiness(port, witness) : -1;
   if (typeof readiness === 'string') {

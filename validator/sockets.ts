@@ -77,7 +77,7 @@ function isInState(states: readonly number[], ...ends: Parameters<typeof native.
   }
 }
 
-/** Whether a connection surely ends at this port of the pod, at the address of `lo` or at the connection's target. */
+/** Whether the kernel confirms that a connection ends at a port of the pod, on `lo` or at the connection's target. */
 export const surelyEndsAt = (port: number, host: string, from: Address[], fromPort: number): boolean =>
   from.some((it) =>
     [loopback[it.family], host].some((at) => isInState(live, at, port, formatAddress(it), fromPort)),
@@ -95,11 +95,11 @@ export function sparePort(): number {
   return first > last ? 0 : first + Math.floor(randomShare() * (last - first));
 }
 
-/** Whether there surely is a listener on this port. */
+/** Whether the kernel confirms that there is a listener on this port. */
 export const surelyListens = (port: number, family: Family): boolean =>
   isInState([tcpState.listen], loopback[family], port, loopback[family], 0);
 
-/** The lines of a kernel table that contain `part`. An unreadable table is an error, except for IPv6 without IPv6. */
+/** The lines of a kernel table that contain `part`. An unreadable table is an error, except IPv6's without IPv6. */
 function readTable(path: string, part: string): string {
   try {
     return native.readFile(path, part);

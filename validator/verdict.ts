@@ -40,7 +40,7 @@ export interface Report extends Verdict {
  */
 const mostBytes = 1024;
 
-/** The size of a character in JSON, where an escaped one takes up to six bytes. */
+/** The size of a character in JSON, where an escaped character has up to six bytes. */
 const inJson = (character: string): number => inBytes(JSON.stringify(character)) - 2;
 
 /** What a message that is too long leaves out, step by step: the names and reasons of failed checks stay longest. */

@@ -16,7 +16,7 @@ import { configurationOf } from '../support/configurations.ts';
 import { run } from '../support/run.ts';
 
 /*
- * Calico's own plugin, with its datastore in a real API server. A network namespace is the node. Felix does not run.
+ * Calico's own plugin, with its datastore in a real API server. The node is a network namespace. Felix does not run.
  */
 
 const { CALICO_PROGRAMS: programs = '', CALICO_SOURCE: source = '' } = process.env;
@@ -66,7 +66,7 @@ Object.assign(access.clusters[0].cluster, {
 writeFileSync(kubeconfig, JSON.stringify(access));
 
 let made = 0;
-/** Has the plugin connect a pod. @param settings more settings of the plugin */
+/** Makes the plugin connect a pod. @param settings additional settings of the plugin */
 async function connect(settings: object = {}) {
   const name = `web-${made++}`;
   await cluster.apply(pod(name, { nodeName: 'n1' }, { namespace: 'shop' }));
@@ -100,7 +100,7 @@ async function connect(settings: object = {}) {
   return { sandbox, podIPs, device: interfaces[0]?.name ?? '', seconds: (performance.now() - since) / 1000 };
 }
 
-/** What a proof finds. @param mode of `roundTrip` */
+/** Runs a proof, and returns its result. @param mode of `roundTrip` */
 async function find(sandbox: Sandbox, podIPs: string[], mode: string): Promise<string> {
   const text = JSON.stringify(builtInProfiles().find(({ name }) => name === 'calico'))
     .replaceAll('10s', '3s')

@@ -23,11 +23,11 @@ import { applyOwn, tryPod } from './installed/overlay.ts';
 import { startPod } from './installed/pod.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
-/* Certificates that cni-gate manages itself, with the overlay `strict`. tests/chart/lifecycle has restarts under load. */
+/* cni-gate manages its own certificates (overlay `strict`). tests/chart/lifecycle.test.ts tests restarts under load. */
 
 /** Pods per second. */
 const rate = 50;
-/** How long a new authority is trusted before replicas sign with it. This is the shortest time that works here. */
+/** How long a new authority is trusted before replicas sign with it. This test does not work with less. */
 const overlap = '5s';
 const secretPath = '/api/v1/namespaces/cni-gate/secrets/cni-gate-tls';
 const registrations = '/apis/admissionregistration.k8s.io/v1';
@@ -74,7 +74,7 @@ test('the authority, and with it every serving certificate, is rotated under loa
     return found;
   });
   assert.ok(promoted.previous?.some(({ fingerprint }) => fingerprint === old.fingerprint));
-  // the resource versions of all objects in one etcd follow the order of the writes
+  // in one etcd, a later write has a higher resource version, even of another object
   const [signed, ...trusted] = await Promise.all(
     [secretPath, mutating, validating].map((path) => cluster.api.get<Secret | Configuration>(path)),
   );
@@ -139,7 +139,7 @@ for (const { what, object, reason, breakIt } of [
     await allServe(repaired);
     await load.more(rate);
     const { failures } = await load.end();
-    // without the Secret, the replicas serve what they have; without a caBundle, the API server cannot call them
+    // without the Secret, replicas use the certificate in memory; without a caBundle, the API server cannot call them
     if (object === 'secret') assert.deepEqual(failures, []);
     await eventually(admitted);
   });
@@ -184,7 +184,7 @@ function install(): Promise<void> {
   return applyOwn(cluster, { overlay: 'strict', fields: { patches } });
 }
 
-/** Replaces values of an object, given by their JSON Pointers. */
+/** Replaces values of an object. The keys of `values` are JSON Pointers. */
 function replace(path: string, values: Record<string, unknown>): Promise<unknown> {
   const body = Object.entries(values).map(([at, value]) => ({ op: 'replace', path: at, value }));
   return cluster.api.request('PATCH', path, { type: 'application/json-patch+json', body });

@@ -140,7 +140,7 @@ suite('installed', () => {
     assert.ok(child.stderr);
     const [chunk] = await once(child.stderr, 'data');
     assert.match(String(chunk), /^cni-gate: waiting: \d+ of \d+ checks failed\. service: /);
-    // the rest is read as well, because a full pipe would block the command
+    // also reads the rest of the output, because a full pipe would block the command
     child.stderr.resume();
     child.stdout?.resume();
     await select('cni-gate');

@@ -10,7 +10,7 @@ import { addNode } from './harness/nodes.ts';
 import { startCluster } from './harness/start.ts';
 import { SwallowingProxy } from './harness/swallowing-proxy.ts';
 
-/** After an outage, the gate has to know again within this many seconds which nodes are ready. */
+/** Within this many seconds after an outage, the gate has to know which nodes are ready. */
 const promised = 30;
 
 const cluster = await startCluster();
@@ -32,7 +32,7 @@ const container = (): string => `containerd://boot-${boot}`;
 await setReady(agent, true, container());
 await until('allowed', 'n1', 'before');
 
-/** Gives n1 a new boot ID, as a reboot does. Its agent still reads Ready with the containers from before the reboot. */
+/** Gives n1 a new boot ID, as a reboot does. The agent's pod stays Ready, with the containers of the old boot. */
 const reboot = (): Promise<unknown> =>
   cluster.api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: `boot-${boot + 1}` } } });
 
@@ -54,7 +54,7 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
-  test('a network that drops all bytes, and 410 after it: a reboot meanwhile is seen', async () => {
+  test('a network drops all bytes, and watches then get 410: a reboot during the outage is detected', async () => {
     proxy.swallow();
     await reboot();
     await sleep(5000);
@@ -67,7 +67,7 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
-  test('a reboot that ends before the outage does: no pod is held for it', async () => {
+  test('a reboot that ends before the outage ends: no pod is held', async () => {
     proxy.swallow();
     await reboot();
     await setReady(agent, false, container());
@@ -81,7 +81,7 @@ suite('readiness after an outage', () => {
     await says('allowed', 'n1', promised);
   });
 
-  test('a replica that starts while the node is not ready: it is right, and sees the next reboot', async () => {
+  test('a replica that starts while the node is not ready refuses pods, and detects the next reboot', async () => {
     await setReady(agent, false, container());
     await scene.server.end('SIGKILL');
     scenes.push(await sceneIn(cluster, { host: '10.254.3.3', kubeconfig }));
@@ -92,7 +92,7 @@ suite('readiness after an outage', () => {
     await says('refused', 'n1', promised);
   });
 
-  test('no pod was refused for lack of knowledge', () => {
+  test('every refusal was for the state of the node, and none because the state was unknown', () => {
     const refused = scenes
       .flatMap(({ server }) => server.lines)
       .filter(({ webhook, outcome }) => webhook === 'gate' && outcome === 'refused');

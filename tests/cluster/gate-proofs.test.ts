@@ -27,7 +27,7 @@ const heldIn = { namespace: optedIn, ...ours };
 const make = (names: string[], node = 'n1'): Promise<string> =>
   apply(...names.map((name) => pod(name, onNode(node), heldIn)));
 
-/** The pods whose names begin with `prefix`, on a node or not. */
+/** The pods whose names begin with `prefix`: those bound to a node, or those not bound. */
 async function placed(prefix: string, isBound = true): Promise<Pod[]> {
   const { items } = await api.get<{ items: Pod[] }>(podsOf(optedIn));
   return items.filter(
@@ -87,7 +87,7 @@ suite('the gate with evidence: proof, on a real control plane', () => {
     await addNode(cluster, 'late');
     const added = Date.now();
     await agentOn('late');
-    // the pod tells other replicas, also new ones, since when it has been held, not since when it has been Pending
+    // the pod records when its hold began (not when it became Pending), so that other replicas can read it
     await eventually(async () => {
       const { items } = await api.get<{ items: ApiPod[] }>(podsOf(optedIn));
       const held = items.map(toPendingPod).find(({ refused }) => refused === 'late');

@@ -93,7 +93,7 @@ suite('the gate on a real control plane', () => {
     await until('allowed', 'n1', 'wanted-again');
   });
 
-  test('after a reboot, a node needs a new container of the DaemonSet pod, even if the pod reads Ready', async () => {
+  test('after a reboot, a node needs a new container of the DaemonSet pod, even if the pod is Ready', async () => {
     const pod = await agentOn('n1');
     await setReady(pod, true, 'containerd://boot-1');
     await until('allowed', 'n1', 'boot-1');
@@ -115,7 +115,7 @@ suite('the gate on a real control plane', () => {
     await bound('n1', 'bystander', { namespace: bystander });
     await bound('n1', 'own-network', { spec: { hostNetwork: true } });
     await bound('n1', 'opted-out', { labels: { [profileLabel]: 'none' } });
-    // the DaemonSet recreates its pod, on a node that is not ready without that pod
+    // the DaemonSet controller recreates the pod, although the node is not ready until that pod is Ready
     await api.delete(`${podsOf(networkNamespace)}/${pod.metadata.name}`);
     await agentOn('n1');
     await until('allowed', 'n1', 'after');
@@ -151,8 +151,8 @@ suite('the gate on a real control plane', () => {
 
 suite('in a namespace that opted in, on a node that is not ready', () => {
   before(async () => {
-    // no node matches `datapath` yet, because cni-gate has to know the DaemonSet before its first pod is created; it is
-    // not on the host network, because cni-gate exempts all pods on the host network
+    // at first, no node matches `datapath`, so that cni-gate knows the DaemonSet before its first pod is created; the
+    // pods are not on the host network, because cni-gate exempts all pods on the host network
     await apply(daemonSet('datapath', { hostNetwork: false, nodeSelector: { datapath: 'here' } }));
     await scene.configure(['agent', 'datapath']);
     await setReady(await agentOn('n1'), false);

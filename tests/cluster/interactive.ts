@@ -39,7 +39,7 @@ Addresses to listen on for webhooks: 10.254.0.0/16. Logs: ${cluster.folder}/log`
   // the runner ends the cluster with this process
   await new Promise(() => setInterval(() => {}, 2 ** 30));
 } else {
-  // bash says what is wrong with a command that does not exist
+  // started by bash, whose message explains why a command cannot run
   const child = spawn('bash', ['-c', 'exec "$@"', 'bash', command, ...args], {
     stdio: 'inherit',
     env: { ...process.env, KUBECONFIG: kubeconfig },

@@ -72,7 +72,7 @@ function leader(...all: Contender[]): Promise<[Contender, Contender[]]> {
 const stored = async (name: string): Promise<Lease> => cluster.api.get<Lease>(`${path}/${name}`);
 
 suite('contenders for a Lease', () => {
-  test('of those that start together, one becomes and stays the leader', async () => {
+  test('of contenders that start together, one becomes and stays the leader', async () => {
     const all = await Promise.all(['a', 'b', 'c'].map((identity) => contend('together', identity)));
     const [first] = await leader(...all);
     assert.equal((await stored('together')).spec?.holderIdentity, first.identity);
@@ -106,5 +106,5 @@ suite('contenders for a Lease', () => {
     await Promise.all(all.map((one) => one.end()));
   });
 
-  test('two never led at the same time', () => assert.deepEqual(clashes, []));
+  test('no two contenders ever led at the same time', () => assert.deepEqual(clashes, []));
 });

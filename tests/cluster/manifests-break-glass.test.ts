@@ -8,7 +8,7 @@ import { installed } from './installed/installation.ts';
 import { tryPod } from './installed/overlay.ts';
 import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
 
-/* Runs the commands of the guides verbatim. `REGISTRY` is the overlay's own, because no kubelet pulls images here. */
+/* Runs the commands of the guides verbatim. `REGISTRY` is the overlay's registry: no kubelet pulls images here. */
 
 const { cluster, replicas } = await installed('strict');
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });

@@ -13,7 +13,7 @@ import { install } from './installed/installation.ts';
 import { apply, tryPod } from './installed/overlay.ts';
 import { initNames, testThatItWorks, type UserPod } from './installed/working.ts';
 
-/* A user's own certificate, created with the commands of the guide, and later one of cert-manager. */
+/* cni-gate with a user's own certificate, created with the commands of the guide, and then with cert-manager's. */
 
 const [guide] = pages('docs/guides/install.md');
 const [, section = ''] = guide?.text.split('\n## Certificates of your own\n') ?? [];
@@ -56,7 +56,7 @@ interface Certificate {
   spec: { secretName: string; dnsNames?: string[]; issuerRef: { name: string } };
 }
 
-/** Does what cert-manager would do, which does not run here: issues the certificate that the annotation names. */
+/** Stands in for cert-manager, which does not run here: issues the certificate that the annotation names. */
 async function certManager(): Promise<void> {
   const configurations = '/apis/admissionregistration.k8s.io/v1';
   const registration = await cluster.api.get<{ metadata: { annotations: Record<string, string> } }>(
@@ -85,7 +85,7 @@ async function certManager(): Promise<void> {
   }
 }
 
-/** The definition of a kind of cert-manager. */
+/** The CustomResourceDefinition of one of cert-manager's kinds. */
 function kind(name: string): object {
   const plural = `${name.toLowerCase()}s`;
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };

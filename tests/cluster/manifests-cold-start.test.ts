@@ -8,11 +8,11 @@ import { install, runningPods } from './installed/installation.ts';
 import { startPod } from './installed/pod.ts';
 import { deployment, initNames, makeNamespace, runningPod } from './installed/working.ts';
 
-/* The whole cluster was off. The networks' DaemonSets must not wait for cni-gate, because cni-gate waits for them. */
+/* A cold start of the cluster. The networks' DaemonSets must not wait for cni-gate, because cni-gate waits for them. */
 
 const networks = [
   { namespace: 'kube-system', name: 'cilium' },
-  // the namespace opted in by mistake, and the pods are not on the host network: only the name exempts them
+  // the namespace opted in by mistake, and the pods are not on the host network: only the DaemonSet's name exempts them
   { namespace: 'linkerd-cni', name: 'linkerd-cni' },
 ];
 

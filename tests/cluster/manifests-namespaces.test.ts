@@ -7,7 +7,7 @@ import { namespace } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
 import { warningsOf } from './installed/working.ts';
 
-/* Whoever labels a namespace with an unknown profile reads a warning, but the label is always set. */
+/* A user who labels a namespace with an unknown profile gets a warning, but the label is always set. */
 
 const { cluster, replicas } = await installed('strict');
 

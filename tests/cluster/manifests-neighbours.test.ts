@@ -53,7 +53,7 @@ function checksOf({ spec }: UserPod): string[] {
   return checks.flatMap((check) => Object.keys(check).filter((key) => key !== 'profile'));
 }
 
-/** The patch that cni-gate would still make to the pod as stored. */
+/** The patch with which cni-gate would still change the stored pod. */
 async function changesLeft(stored: UserPod, label: string): Promise<unknown[]> {
   const labels = { 'kubernetes.io/metadata.name': 'shop', [profileLabel]: label };
   const context = { policy: policyOf(), namespaces: new FixedNamespaces(new Map([['shop', labels]])) };
@@ -109,7 +109,7 @@ test('without neighbours, cni-gate is called once for each pod', async () => {
   assert.equal(await callsFor('alone', pods), pods.length);
 });
 
-test('if a neighbour insists on the first place, the policy refuses the pod', async () => {
+test('if another webhook always puts its own init container first, the policy refuses the pod', async () => {
   const insist = ({ spec }: ReviewedPod): ReturnType<typeof firstInit> => {
     const { initContainers: list } = spec;
     if (list === undefined || list[0]?.name === 'neighbour-init') return [];

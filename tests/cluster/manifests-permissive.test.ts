@@ -19,7 +19,7 @@ const { cluster, replicas } = await installed('permissive');
 
 testThatItWorks(cluster);
 
-test('what strict would refuse gets a warning from cni-gate, and no contrary one from the policy', async () => {
+test('a pod that strict would refuse gets a warning from cni-gate, and no contradicting one from the policy', async () => {
   await makeNamespace(cluster, 'lost', { [profileLabel]: 'nowhere' });
   const lookalike = pod('web', { containers: [{ name: validatorContainer, image: 'example/web' }] });
   for (const [where, object, code] of [

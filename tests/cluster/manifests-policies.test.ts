@@ -166,7 +166,7 @@ const untilNotCalled = (): Promise<void> =>
 
 const outage = 'outage';
 
-/** Statuses that a user may write, so that the pod looks as if it had been reviewed. */
+/** Status annotations that a user could write to make a pod look as if cni-gate had reviewed it. */
 const forged = [
   statusText({ profile: 'cilium.linkerd', chosenBy: 'namespace' }, [{ name: 'cilium' }], ['address']),
   statusText({ profile: 'cilium.linkerd', chosenBy: 'namespace' }),
@@ -200,7 +200,7 @@ suite('in an outage', () => {
     assert.match(metadata.annotations?.[statusAnnotation] ?? '', /"checks":\[.*"redirect"/);
   });
 
-  /** Ends what stands in for the replicas. */
+  /** Ends the servers that stand in for the replicas. */
   let end = async (): Promise<void> => {};
   const standIn = async (make: () => Server): Promise<void> => {
     const servers = await Promise.all(
@@ -291,7 +291,7 @@ suite('in an outage', () => {
       t.diagnostic(
         `${name}: ${stored.length} pods, the longest creation of ours took ${longest.toFixed(0)} ms`,
       );
-      // the gate lets bindings pass
+      // the gate allows bindings
       await cluster.apply(workload('Deployment', 'bound', { namespace: 'shop', replicas: 2 }));
       await api.until<{ status: { readyReplicas?: number } }>(
         '/apis/apps/v1/namespaces/shop/deployments?fieldSelector=metadata.name%3Dbound',
@@ -326,7 +326,7 @@ suite('in an outage', () => {
 
 const validatorRepository = 'ghcr.io/cni-gate/cni-gate-validator';
 
-/** Changes the registry as the guide says. @param other an image that the final policy accepts as well */
+/** Changes the registry as the guide says. @param other an image that the validating policy also accepts */
 const takeFrom = (repository: string, other?: string): Promise<void> => {
   const value = `['', '${other}']`;
   const patch = JSON.stringify([{ op: 'replace', path: '/spec/variables/0/expression', value }]);
@@ -343,7 +343,7 @@ const takeFrom = (repository: string, other?: string): Promise<void> => {
   });
 };
 
-test('a change of the registry under load: meanwhile, the final policy accepts both images', async (t) => {
+test('a change of the registry under load: meanwhile, the validating policy accepts both images', async (t) => {
   const mirror = 'mirror.example:5000/validator';
   const load = beginLoad(t, cluster, 20);
   await load.more(20);
@@ -394,7 +394,7 @@ const byControllers = (app: string): object[] => [
   },
 ];
 
-/** Creates pods directly, 20 at a time. @returns the longest time of one, in milliseconds */
+/** Creates pods directly, 20 at a time. @returns the longest time that a creation took, in milliseconds */
 async function createMany(t: TestContext, app: string) {
   const refused: string[] = [];
   let longest = 0;

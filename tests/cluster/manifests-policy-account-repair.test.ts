@@ -49,7 +49,7 @@ interface FailedPod {
 
 let count = 0;
 
-/** An owner that exists, because the garbage collector would delete the pod otherwise. Its controller does nothing. */
+/** An owner that exists; otherwise, the garbage collector would delete the pod. No controller acts on this owner. */
 async function ownerIn(where: string, kind: string): Promise<{ name: string; uid: string }> {
   const paths: Record<string, string> = {
     ConfigMap: `/api/v1/namespaces/${where}/configmaps/kube-root-ca.crt`,
@@ -90,7 +90,7 @@ async function failed({
     ...(ownerReferences && { ownerReferences }),
     finalizers: ['cni-gate.test/kept'],
   };
-  // the objects that were deleted above stay in force for a moment
+  // the deleted policy binding and webhooks stay in force for a moment
   const readinessProbe = { tcpSocket: { port: 14040 } };
   const sidecar = { ...restricted.containers[0], name: container, restartPolicy: 'Always', readinessProbe };
   const spec = { nodeName: 'n1', ...restricted, ...(probed && { initContainers: [sidecar] }) };
@@ -122,7 +122,7 @@ const stateOf = (state: number | object): object => (typeof state === 'number' ?
 const running = { running: {} };
 const backOff = { waiting: { reason: 'CrashLoopBackOff' } };
 
-/** A witness that has started, by its readiness. */
+/** The validator as a running witness, which is Ready or not. */
 const witness = (ready: boolean, more: FailedPod = {}): FailedPod => ({
   status: { state: running, started: true, ready },
   ...{ runs: true, probed: true, ...more },

@@ -153,7 +153,7 @@ test('nothing else of the Secret may change, and it may not be deleted', async (
   await refused(api.delete(path));
 });
 
-test('labels and annotations of others on the Secret stay', async () => {
+test('labels and annotations that others set on the Secret may not be removed', async () => {
   const path = `${secrets('cni-gate')}/cni-gate-tls`;
   await cluster.api.patch(path, { metadata: { labels: { team: 'edge' }, annotations: { note: 'kept' } } });
   await api.patch(path, { data: { more: base64('y') } });
@@ -276,7 +276,7 @@ async function hold(
 ): Promise<void> {
   const pods = `/api/v1/namespaces/${where}/pods`;
   const metadata = { labels: labels ?? { [profileLabel]: 'cilium' } };
-  // on the host network, because the policy over pods requires a proof elsewhere, and no replica injects it here
+  // on the host network, because other pods need a proof (policy over pods), which no replica injects here
   await eventually(() =>
     cluster.api.post(pods, pod(name, { schedulerName: 'nobody', hostNetwork: true }, metadata)),
   );

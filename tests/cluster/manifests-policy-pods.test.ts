@@ -72,7 +72,7 @@ for (const { name, golden } of cases) {
       const again = answerTo(asItLeft.stored, contextOf(golden), request);
       assert.deepEqual(again.patch, [], 'the stored pod is patched again');
     }
-    // the policy knows only the built-in profiles' DaemonSets; pods of others pass it only with cni-gate's annotation
+    // the policy knows only the built-in profiles' DaemonSets; other DaemonSets' pods need cni-gate's annotation
     const leftAlone =
       reason === 'network-daemonset'
         ? isOfBuiltIn(where, pod)
@@ -104,7 +104,7 @@ function isOfBuiltIn(where: string, { metadata }: Pod): boolean {
   );
 }
 
-/** A namespace for a case. It has the case's own name if that is free, because some names matter. */
+/** A namespace for a case. It has the name from the case if that is free, because some results depend on it. */
 async function spaceFor({ namespace: { name = 'shop', profile, labels } = {} }: GoldenCase): Promise<string> {
   const all = { ...labels, ...(profile !== undefined && { [profileLabel]: profile }) };
   const key = JSON.stringify([name, all]);
@@ -120,7 +120,7 @@ async function spaceFor({ namespace: { name = 'shop', profile, labels } = {} }: 
 /** `said` is `stored`, the policy's message, or `no pod` if the API server rejects the pod itself. */
 async function verdict(where: string, { metadata, spec }: Pod): Promise<{ said: string; stored?: Pod }> {
   const { namespace: _, ...own } = metadata;
-  // the service account does not exist here, and the policy does not look at it
+  // the service account does not exist here, and the policy does not read it
   const { serviceAccountName, serviceAccount, ...rest } = spec as Pod['spec'] & Record<string, unknown>;
   try {
     const object = { apiVersion: 'v1', kind: 'Pod', metadata: own, spec: rest };

@@ -62,7 +62,7 @@ function used(): string[] {
   return [...new Set(rights)].sort();
 }
 
-/** Calls cni-gate for a namespace that does not exist, as the API server never does. cni-gate then sends a GET. */
+/** Calls cni-gate for a namespace that does not exist, which the API server never does. cni-gate then sends a GET. */
 async function askAboutUnknownNamespace(): Promise<void> {
   const review = reviewOf(
     { metadata: { name: 'x' }, spec: { containers: [{ name: 'c', image: 'i' }] } },

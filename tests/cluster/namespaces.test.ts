@@ -15,7 +15,7 @@ import { startCluster } from './harness/start.ts';
 import { SwallowingProxy } from './harness/swallowing-proxy.ts';
 
 const own = { namespace: 'cni-gate', name: 'cni-gate' };
-/** After an outage, cni-gate has to follow the namespaces' labels again within this many seconds. */
+/** Within this many seconds after an outage, cni-gate has to know the namespaces' current labels. */
 const promised = 30;
 
 interface Pod {
@@ -156,7 +156,7 @@ test('a connection that loses all bytes: cni-gate detects it, and follows the la
   proxy.swallow();
   try {
     await label('shop', 'cilium');
-    // namespaces that cni-gate knows are served by their last known labels
+    // for a namespace that it knows, cni-gate uses the last known labels
     assert.equal(await profileIn('shop'), 'aws-vpc-cni');
     // an unknown namespace cannot be looked up now, so its pods are refused instead of admitted without a proof
     await makeNamespace('in-the-hole', 'cilium');

@@ -35,7 +35,7 @@ import { makeNamespace } from './installed/working.ts';
  * unit tests rely.
  */
 
-/** How many golden cases are left to the webhook, for each reason; all calls of such a case are left. */
+/** How many golden cases the policy leaves to the webhook, by reason. It leaves all calls of such a case. */
 const left: Partial<Record<LeftReason, number>> = {
   annotations: 8,
   'name-taken': 5,
@@ -188,7 +188,7 @@ test(`${wanted} random pods, with seed ${seed}`, async (t) => {
     assert.ok((tally[end] ?? 0) > 0, `no pod was ${end}: ${JSON.stringify(tally)}`);
 });
 
-test('proof.replaces: each init container of the name goes, before the API server refuses names that are twice', async () => {
+test('proof.replaces removes every init container with the name, before the API server refuses duplicate names', async () => {
   const replaces = ['linkerd-network-validator'];
   const checks = [{ redirect: { listen: 4140, connect: ['192.0.2.2:1404'] } }];
   const policy = policyOf({ profiles: [{ name: 'mesh', proof: { checks, replaces } }] });

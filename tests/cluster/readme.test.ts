@@ -138,7 +138,7 @@ function scratch(): { bin: string; work: string } {
   const standIns = {
     docker: '[ -z "$DOCKER_FAILS" ]',
     helm: `cat ${folder}/chart.json`,
-    // here a pod reads Ready as soon as it runs, whereas a kubelet waits for the readiness probe
+    // here a pod is Ready as soon as it runs, whereas a kubelet waits for the readiness probe
     kubectl: `if [ "$3 $4" = "rollout status" ] && [ "$5" = deployment/cni-gate ]; then
   [ -z "$ROLLOUT_FAILS" ] || exit 1
   until [ -e ${folder}/serving ]; do sleep 0.1; done

@@ -11,7 +11,7 @@ import type { RunningPod } from './installed/pod.ts';
 import { makeNamespace } from './installed/working.ts';
 import { decide, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
 
-/* Repair with the rights and the policy of the manifests. The test plays the kubelet for users' pods. */
+/* Repair with the rights and the policy of the manifests. The test acts as the kubelet of users' pods. */
 
 const account = 'system:serviceaccount:cni-gate:cni-gate';
 const where = 'shop';
@@ -262,7 +262,7 @@ test('if the leader is killed while it repairs 50 pods, the next one continues, 
   kubelet.fate = () => undefined;
   await apply(ourWorkload('Deployment', 'many', 50));
   const first = await placed('many', 50);
-  // the simulated kubelet may see a pod late, and would let it pass after the next line
+  // the simulated kubelet may see a pod late; after the next line, it would report that the proof passed
   await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
   kubelet.fate = () => 'passed';
   await Promise.all(first.map((one) => decide(cluster, one, 95)));
@@ -274,7 +274,7 @@ test('if the leader is killed while it repairs 50 pods, the next one continues, 
   t.diagnostic(
     `${before} were deleted before, all ${((performance.now() - killed) / 1000).toFixed(1)} s after`,
   );
-  // audit records are written a moment later, and those of five requests whose client was killed may lack a status
+  // audit records are written a moment later; up to five may lack a status, because their client was killed
   await eventually(async () => assert.ok(deleted('many').length >= 45));
   const recorded = deleted('many');
   assert.deepEqual(recorded, [...new Set(recorded)]);

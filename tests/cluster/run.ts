@@ -50,7 +50,7 @@ function runInside(folders: string[]): void {
   // if this runner is killed, unshare ends too, and with unshare the first process of the namespaces
   const unshare = [
     '-c',
-    // descriptor 9 refers to the machine's network, for a command that sets up its own way out of the namespace
+    // descriptor 9 refers to the machine's network namespace, for a command that connects its namespace to it
     'CNI_GATE_UNSHARE=$$ CNI_GATE_OUTER_NET=9 exec unshare "$@" 9</proc/self/ns/net',
     'unshare',
     ...namespaces,

@@ -113,7 +113,7 @@ test('a node that is not ready is listed, with the pod held for it and a pod sen
     pod.status.conditions?.some(({ message }) => message?.includes('denied')),
   );
   await measured(/^cni_gate_held_pods 1$/m);
-  // no scheduler takes this pod, so the status that the test writes stays
+  // no scheduler handles this pod, so the status that the test writes stays
   await api.post(podsOf(optedIn), podOn('sent', { spec: { schedulerName: 'nobody' } }));
   await api.patch(`${podsOf(optedIn)}/sent/status`, {
     status: { conditions: waits.status.conditions, nominatedNodeName: 'outside' },

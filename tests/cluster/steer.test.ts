@@ -13,7 +13,7 @@ import { startCluster } from './harness/start.ts';
 
 const cluster = await startCluster();
 const { api } = cluster;
-// the replica that leads gets no admission calls, so it knows only what it reads from the API server
+// the leader gets no admission requests, so it knows only what it reads from the API server
 const scene = await sceneIn(cluster, { host: '10.254.4.1', leader: '10.254.4.2' });
 const { agentOn, apply, setReady } = stepsIn(cluster);
 
@@ -124,7 +124,7 @@ test('nominated pods that fit nowhere are refused no more often than others, unt
   t.diagnostic(`${made.length} nominations; ${JSON.stringify({ nominated, others })}`);
   // four tries, with pauses of 10, 20 and 40 s, each repeated once if it raced with a scheduling attempt; 2 in reserve
   assert.ok(made.length <= 10, `${made.length} nominations that come to nothing`);
-  // pods without a nomination are retried by the scheduler's back-off alone, and serve as the comparison
+  // for pods without a nomination, only the scheduler's back-off causes retries: they are the comparison
   assert.ok(nominated.max <= others.max + 1, `${nominated.max} refusals of one, ${others.max} of others`);
   const each = (one: ReturnType<typeof counted>): number => one.total / one.pods;
   const all = each(counted(inAMinute));

@@ -62,7 +62,7 @@ const normal = (line: string): string =>
     .replace(/ +/g, ' ')
     .trimEnd();
 
-/** Runs the first command and feeds it all others. @returns `outputs`: what each step wrote to standard output */
+/** Runs the first command with the others as its standard input. @returns `outputs`: what each step wrote to stdout */
 async function followed(): Promise<{ code: number | null; outputs: string[]; all: string }> {
   const programs = mkdtempSync(join(tmpdir(), 'tutorial-'));
   // this stand-in for sudo skips `-E` and runs the command

@@ -40,8 +40,8 @@ build() {
     printf 'module versions\n\ngo 1.26.0\n\nrequire k8s.io/kubernetes %s\n\ntool (\n' "$version"
     printf '\tk8s.io/kubernetes/cmd/%s\n' "${programs[@]}"
     printf ')\n'
-    # The modules that Kubernetes publishes from its staging folder have the same minor and patch version. Its go.mod
-    # requires each at v0.0.0 and replaces it with the folder, but Go applies replacements only in the main module.
+    # The modules that Kubernetes publishes from its staging folder have the same minor and patch version. The go.mod of
+    # Kubernetes replaces each with its folder, but Go applies only the replacements of the main module.
     sed -nE 's#^[[:space:]]*(k8s\.io/[a-z-]+) (v0\.0\.0$|=> \./staging.*)#\1#p' \
       "$(cd "$module" && go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')" |
       sort -u | while read -r name; do printf 'replace %s => %s v0.%s\n' "$name" "$name" "$minor"; done

@@ -28,7 +28,7 @@ export interface Opened {
   stop: () => Promise<void>;
 }
 
-/** Serves a dashboard, opens it in the browser, and waits until it is drawn or has an error to show. */
+/** Serves a dashboard, opens it in the browser, and waits until the page shows the data or an error. */
 export async function openDashboard(
   t: TestContext,
   browser: Browser,
@@ -48,7 +48,7 @@ export async function openDashboard(
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('dialog', (dialog) => complaints.push(`a dialog: ${dialog.message()}`));
   page.on('console', (message) => {
-    // the browser also reports each 401, and a server that is gone, as an error
+    // the browser also reports each 401, and an unreachable server, as an error
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
       complaints.push(message.text());
   });

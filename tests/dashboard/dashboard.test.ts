@@ -72,7 +72,7 @@ test('a change in the cluster shows without a reload, and the picture keeps its 
   );
 });
 
-test('a ready network that no pod shows to work is not green', async (t) => {
+test('a ready network that no pod has proved is not green', async (t) => {
   const { grid, ...rest } = five;
   const bands = grid.bands.map(({ network, cells }) => ({
     network,
@@ -94,7 +94,7 @@ test('every control has a name, and every section a heading', async (t) => {
   assert.deepEqual(nameless, []);
 });
 
-test('a server that is gone, old data and a wrong token are shown, and what was known stays', async (t) => {
+test('an unreachable server, old data and a wrong token are shown, and the last data stays', async (t) => {
   const { page, set, stop } = await openDashboard(t, browser, five);
   set({ ...five, stale: 'cannot list nodes' });
   await page.locator('#trouble:text("The data may be old: cannot list nodes")').waitFor();
@@ -138,7 +138,7 @@ test('the security policy of the page refuses an injected script', async (t) => 
       script.textContent = 'window.ran = true';
       document.body.append(script);
     } catch {
-      // the page's trusted types refuse the text before it can run
+      // the page's policy for Trusted Types refuses the text before it can run
     }
     return 'ran' in window;
   });

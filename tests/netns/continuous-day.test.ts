@@ -10,7 +10,7 @@ import { ports, withoutIcmpLimit } from './harness/rechecks.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
 /*
- * Many pods of a node with rechecks. With CNI_GATE_DAY=1, the test of a day makes as many rechecks as one pod makes in a
+ * Rechecks in many pods of a node. With CNI_GATE_DAY=1, the test of a day makes as many rechecks as one pod makes in a
  * day with an interval of 1 s. A working pod never loses its readiness.
  */
 
@@ -66,7 +66,7 @@ async function startPods(node: Sandbox, many: number, interval: number): Promise
   return programs;
 }
 
-/** Asserts for a time that each port is open, and no network is reported as lost. @returns the log of all pods */
+/** Asserts that, for this time, each port is open, and no network is reported as lost. @returns the log of all pods */
 async function allStayOpen(programs: Program[], milliseconds: number): Promise<string> {
   const text = (): string => programs.map(({ log }) => log()).join('');
   const until = performance.now() + milliseconds;
@@ -103,7 +103,7 @@ test('an agent is updated, and routes of 30 pods are gone for less than two inte
 }, async () => {
   await using node = await Sandbox.make({ gateway: 'none', families: 'ipv4' });
   const programs = await startPods(node, 30, 4);
-  /** Changes the routes on the node to the pods, and in the pods to the node. */
+  /** Adds or deletes the node's routes to the pods, and the pods' default routes. */
   const route = async (change: 'add' | 'del'): Promise<void> => {
     await node.ip('node', ...programs.map(({ address }, at) => `route ${change} ${address} dev pod${at}`));
     const out = ['route', change, 'default', 'via', gatewayAddress.ipv4, 'dev', 'eth0'];

@@ -186,7 +186,7 @@ describe('the program', { concurrency: 3 }, () => {
       assert.equal(isOpen(again), false, again.log());
     await ofLinkerd(sandbox);
     await until(again, () => isOpen(again), 'the port opens');
-    // the log may have a loss from before the port opened
+    // the log may contain a loss from before the port opened
     for (let count = 0; count < 60; count++, await sleep(50)) assert.ok(isOpen(again), again.log());
     again.signal('SIGTERM');
     const { code, message, log } = await again.ended;
@@ -194,7 +194,7 @@ describe('the program', { concurrency: 3 }, () => {
     assert.doesNotMatch(log, /^verdict/m);
   });
 
-  test('rechecks leave out the round trip, which the node limits; the probe tests the way to the node', async () => {
+  test('rechecks do not include the round trip; the readiness probe tests the path from the node', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     const running = await startWatched(sandbox, wayPod);
     const dial = {
@@ -226,7 +226,7 @@ describe('the program', { concurrency: 3 }, () => {
       await using sandbox = await Sandbox.make({ families: 'ipv4', gateway: 'by-link-route' });
       const running = await startWatched(sandbox, wayPod, { ...everySecond, interval: '5s' });
       const before = { log: running.log(), message: running.termination() };
-      // makes the recheck fail, because a failing recheck is retried for a fifth of the interval
+      // makes the recheck fail, so that it takes longer: it is retried for a fifth of the interval
       if (when === 'during a recheck') await exchangeAddress(sandbox);
       await until(running, () => isRechecking(running) === (when !== 'at rest'), when);
       const start = performance.now();

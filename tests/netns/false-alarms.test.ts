@@ -18,7 +18,7 @@ import { linkerdPod } from './table/inbound.ts';
 import { flush, listenInPod, write } from './table/steps.ts';
 
 /**
- * Disturbances that are no loss of the network: the readiness port stays open, and the kubelet's probes are answered.
+ * Disturbances that do not count as a loss: the readiness port stays open, and the kubelet's probes are answered.
  */
 
 const ofLinkerd = write(linkerd({ skippedInbound: '14041' }));
@@ -67,7 +67,7 @@ async function proxyOf(sandbox: Sandbox): Promise<number[]> {
   return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('listener.ts'));
 }
 
-/** Rules that drop the first packet of each kind, and again after a time that is longer than a recheck. */
+/** Rules that drop the first packet of each IP protocol, and again the first after `time`, which exceeds a recheck. */
 const dropFirst = (hook: string, only: string, time: string): string => `table inet first_${hook} {
   set seen { type inet_proto; flags dynamic, timeout; timeout ${time}; }
   counter lost { }
@@ -78,7 +78,7 @@ const dropFirst = (hook: string, only: string, time: string): string => `table i
   }
 }`;
 
-/** Milliseconds: longer than an interval of 2 s, and shorter than two even if the commands around it take a second. */
+/** Milliseconds: longer than one interval of 2 s, and shorter than two, even if the commands around it take 1 s. */
 const outage = 2200;
 
 interface Disturbance {
@@ -101,7 +101,7 @@ const disturbances: Disturbance[] = [
     what: 'the first packet of each kind is lost in each recheck',
     interval: 8,
     disturb: async (sandbox, running) => {
-      // datagrams to the node, its answers, and the connection to the proxy, but no packet of the kubelet
+      // drops datagrams to the node, the node's answers, and packets to the proxy, but no packet of the kubelet
       await rules(sandbox, 'node', dropFirst('prerouting', 'iifname pod0 meta l4proto udp', '3s'));
       await rules(sandbox, 'pod', dropFirst('input', 'th dport != 14041', '3s'));
       await staysOpen(running, 29_000);
@@ -203,7 +203,7 @@ const disturbances: Disturbance[] = [
       assert.ok((results.open ?? 0) > 9000, JSON.stringify(results));
       const before = bytesRead(running);
       await staysOpen(running, 3500);
-      // the table has 3 MB
+      // the kernel's table of sockets has 3 MB, so the recheck did not read it
       assert.ok(bytesRead(running) - before < 100_000, `${bytesRead(running) - before} bytes`);
     },
   },

@@ -20,13 +20,13 @@ const proveGateway = (sandbox: Sandbox): Promise<Proof> => prove(sandbox, [{ gat
 const reasons = ({ message }: Pick<Proof, 'message'>): (string | undefined)[] =>
   message.checks.map(({ reason }) => reason);
 
-test('a default route that discards, where none is required: fails', async () => {
+test('a default route that discards packets fails, even if the profile requires no default route', async () => {
   await using sandbox = await Sandbox.make({ defaultRoute: false });
   await sandbox.ip('pod', 'route add blackhole 0.0.0.0/0', 'route add blackhole ::/0');
   assert.deepEqual(reasons(await proveGateway(sandbox)), ['no-default-route', 'no-default-route']);
 });
 
-test('two halves of a default route: their gateway is asked', async () => {
+test('two routes that together cover all addresses: the check asks their gateway', async () => {
   await using sandbox = await Sandbox.make({ families: 'ipv4', defaultRoute: false });
   const halves = ['0.0.0.0/1', '128.0.0.0/1'];
   await sandbox.ip('pod', ...halves.map((to) => `route add ${to} via ${gatewayAddress.ipv4} dev eth0`));

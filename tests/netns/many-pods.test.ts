@@ -7,13 +7,13 @@ import { listen } from './harness/listeners.ts';
 import { addPod, startIn } from './harness/node-pods.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
-/** As many pods as a node runs by default start at the same time. */
+/** The maximum number of pods that a node runs by default, 110, start at the same time. */
 
 const count = 110;
 
 /**
  * Starts the checks in all pods of the node at the same time. Returns the seconds from each start to its verdict, in
- * order.
+ * ascending order.
  */
 async function proveAll(node: Sandbox, checks: object[], begun = async () => {}): Promise<number[]> {
   const pods: Awaited<ReturnType<typeof addPod>>[] = [];

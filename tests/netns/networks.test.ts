@@ -17,7 +17,7 @@ const bothSilent = 'gateway-silent IPv4, gateway-silent IPv6';
 /** A situation, the script that creates it on the node, and the expected result. */
 type Case = [what: string, script: string, expected: string];
 
-/** Flannel's plugin in its last version of the CNI project. The Go module proxy has no later one. It knows only IPv4. */
+/** Flannel's plugin: the CNI project's last version, for IPv4 only. The Go module proxy has no later one. */
 const flannelPlugin = new GoProgram('github.com/containernetworking/plugins/plugins/meta/flannel', 'v0.9.1');
 /** The file that flanneld writes. */
 const subnetFile = join(tmpdir(), `cni-gate-subnet-${process.pid}.env`);
@@ -33,11 +33,11 @@ before(async () => {
 });
 after(() => rmSync(subnetFile, { force: true }));
 
-/** Prints the names of the node's ends of links. */
+/** A command that prints the names of the node's ends of links. */
 const ends = 'ip -o link show type veth | cut -d" " -f2 | cut -d@ -f1';
 
 /**
- * The checks in sandboxes that the CNI project's plugins made, configured as the networks configure them: Flannel's
+ * The checks in sandboxes that the CNI project's plugins set up, configured as the networks do it: Flannel's
  * plugin delegates to `bridge` (flannel-io/flannel v0.28.10, Documentation/kube-flannel.yml), kube-router installs
  * `bridge` (v2.1.0, daemonset/), and kind's kindnet installs `ptp`.
  */
@@ -87,7 +87,7 @@ const chained: [profile: string, network: Network, cases: Case[]][] = [
   ],
 ];
 
-/** What a proof finds. A failing check takes its whole time-out, so the time-out is shortened. */
+/** Runs a proof. A failing check takes its whole time-out, so the time-out is shortened. */
 async function find(sandbox: Sandbox, name: string, podIPs: string[]) {
   const text = JSON.stringify(builtInProfiles().find((profile) => profile.name === name));
   const configuration = configurationOf({ profiles: [JSON.parse(text.replaceAll('10s', '5s'))] });

@@ -88,7 +88,7 @@ describe('a policy in each state, for both families', { concurrency: 4 }, () => 
     ['a policy that drops the allowed target too', 'meta l4proto tcp drop', noAnswer],
     ['a policy that rejects the allowed target too', 'tcp dport { 443, 53 } reject', noAnswer],
     ['only the allowed target is dropped', 'tcp dport 53 drop', 'policy-not-in-force'],
-    // of the four dials in a second, one passes: lost packets are no policy
+    // of the four dials a second, one is answered: lost packets do not show that a policy is in force
     [
       'a policy that drops three packets of four',
       'tcp dport 443 tcp flags syn / syn,ack numgen inc mod 4 != 0 drop',
@@ -145,7 +145,7 @@ describe('targets', { concurrency: 4 }, () => {
     });
   }
 
-  test('names, as the name server has them', async () => {
+  test('targets that are names', async () => {
     await using sandbox = await makeSandbox('ipv4');
     const nameServers = [gatewayAddress.ipv4];
     const named = { blocked: ['api.example:443'], allowed: ['DNS.example:53'], nameServers };

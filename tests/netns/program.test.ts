@@ -54,7 +54,7 @@ const checks = (...list: object[]): Record<string, string | undefined> => ({
   [env.checks]: JSON.stringify(list),
 });
 const missing = { [env.networks]: 'nowhere@no-such-if0', [env.podNamespace]: 'apps' };
-/** A check that fails immediately, without looking at the network. */
+/** A check that fails immediately, without using the network. */
 const wrongUser = {
   profile: 'istio',
   redirect: { direction: 'inbound', listen: 15006, connect: ['127.0.0.6:15002'], asUser: 1, timeout: '1s' },

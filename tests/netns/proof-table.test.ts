@@ -68,7 +68,7 @@ function testRun({ title, network, cell }: Run): void {
   });
 }
 
-// few at the same time, because these use the processor
+// few at the same time, because these need processor time
 describe('situations that pass immediately', { concurrency: 2 }, () => runs.filter(isQuick).forEach(testRun));
 
 // many at the same time, because these mostly wait for a time-out or a late event

@@ -9,10 +9,10 @@ import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import { noted, states } from './table/states.ts';
 
-/* The results of all checks in a state, compared with the truth: whether a connection from the node arrives. */
+/* The results of all checks in each state, compared with the truth: whether the node can connect to the pod. */
 
 const passed = 'passed';
-/** How long a check waits that is expected to fail, and one that is expected to pass, however busy the machine is. */
+/** The time-outs of checks that are expected to fail, and to pass. The second is long enough for a busy machine. */
 const [short, long] = ['2500ms', '20s'];
 
 function configurationFor(link: string, answer: string): Configuration {

@@ -9,7 +9,7 @@ import { podAddress } from './harness/addresses.ts';
 import { startIn } from './harness/node-pods.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
-/* The program without processor time, and without the kernel's tables in /proc: no correct pod fails. */
+/* The program with little processor time, or without the kernel's tables in /proc: no pod with a good network fails. */
 
 const way = (timeout: string): object[] => [
   { profile: 'way', address: { timeout } },

@@ -44,7 +44,7 @@ describe('the witness, compared with the truth', { concurrency: 9 }, () => {
     });
   }
 
-  // the documentation states these results for each state
+  // the documentation gives the results for these states
   for (const { what, shape, step, works } of ways) {
     test(`${what}: ${works ? 'passed' : 'not-reached'}`, async () => {
       await using sandbox = await Sandbox.make(shape);
@@ -169,7 +169,7 @@ describe('a later run in the same sandbox', { concurrency: 3 }, () => {
   test('after a pass without a proxy: the kubelet stops the run, and the next one proves the network', async () => {
     await using sandbox = await afterFirst(true);
     const again = startProof(sandbox, linkerdPod, { configuration });
-    // a signal that comes before the validator has begun would be lost, so the test waits for its message
+    // a signal that arrives before the validator has begun would be lost, so the test waits for the validator's message
     while (again.termination() === '') await sleep(20);
     again.signal('SIGTERM');
     const { code, message, log } = await again.ended;

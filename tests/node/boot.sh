@@ -26,8 +26,8 @@ for folder in etc/cni etc/kubernetes opt/cni var/lib/cni var/lib/containerd var/
   mount --bind "$disk/$folder" "/$folder"
 done
 
-# The node uses the machine's kernel. Bind mounts give the node its own boot ID, and make the kubelet find that the
-# machine-wide settings which it would change are already made.
+# The node uses the machine's kernel. Bind mounts give the node its own boot ID, and hide machine-wide settings from
+# the kubelet: it reads the values that it would set, so it changes nothing.
 setting() {
   mkdir -p /run/kernel
   printf '%s\n' "$2" >"/run/kernel/${1//\//.}"
@@ -47,7 +47,7 @@ mount --make-rshared /
 containerd --config /etc/kubernetes/containerd.toml >>/var/log/containerd.log 2>&1 &
 until ctr version >/dev/null 2>&1; do
   kill -0 $! || exit 1
-  sleep 0.05 # no process reports when it is ready
+  sleep 0.05 # containerd does not report when it is ready
 done
 if [ -d "$disk/images" ]; then
   tar -C "$disk/images" -c . | ctr --namespace k8s.io images import --snapshotter overlayfs - >>/var/log/images.log 2>&1

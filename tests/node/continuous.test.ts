@@ -20,13 +20,13 @@ import { chained } from './mesh/daemon-set.ts';
  * ready endpoint. One pod's network is broken at a time, and the others must stay in the Service.
  */
 
-/** Seconds. */
+/** The time between two rechecks, in seconds. */
 const interval = 5;
 const failures = 3;
 /** The longest time, in seconds, from a fault to the removal of the endpoint. */
 const longest = interval * (failures + 1);
 
-/** How many seconds a pod is unready before the server counts it as lost, plus a few. */
+/** How many seconds a pod is not ready before the server counts its network as lost, plus a margin. */
 const untilLost = 13;
 
 const namespace = 'shop';
@@ -72,7 +72,7 @@ await eventually(async () => assert.equal((await ready()).size, replicas), 90);
 const client = startClient();
 after(() => client.stop());
 
-/** Each fault of one pod's network, and how to mend it. */
+/** Each fault of one pod's network, and how to undo it. */
 const faults: Record<string, (pod: Pod) => Promise<() => Promise<unknown>>> = {
   "the plugin's rules are flushed": async (pod) => {
     const rules = await inPod(pod, 'iptables-nft-save', ['-t', 'nat']);

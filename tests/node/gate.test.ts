@@ -38,14 +38,14 @@ test('a node reboots while pods are created for it', async (t) => {
 /** @returns a summary for the test's output */
 async function reboot(prefix: string): Promise<string> {
   await node.powerCut();
-  // no kubelet runs on the node to end the pods, but with a grace period of 0 none is needed
+  // with a grace period of 0, the API server removes the pods immediately, without a kubelet
   for (const where of namespaces) await cluster.api.delete(podsOf(where));
   const [made, window] = await Promise.all([
     makePods(prefix, node.boot()),
     history.until((seen) => windowOf(seen, node.bootId, isAgent)),
   ]);
   const bound = (where: string) => boundIn(history, where).filter(({ name }) => name.startsWith(prefix));
-  // the pods are held, but not forever
+  // the held pods are bound in the end
   await history.until(() => (bound('shop').length === made ? true : undefined));
 
   const refusals = refusalsIn(history, window);

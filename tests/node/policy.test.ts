@@ -13,7 +13,7 @@ import { isReady, type Pod, proofOf } from './harness/workload.ts';
 
 /*
  * The check `policy` on a real node. In place of a policy agent, the test writes nftables rules into the network
- * namespace of the node. tests/netns/policy.test.ts has the states of a policy.
+ * namespace of the node. tests/netns/policy.test.ts covers the states of a policy.
  */
 
 /** How many milliseconds after the start of the validator the agent writes the rules. */
@@ -38,7 +38,7 @@ const profile = { [profileLabel]: 'pod-network.default-deny' };
 await makeNamespace(cluster, 'guarded', { ...profile, [label]: 'true' });
 await makeNamespace(cluster, 'open', profile);
 
-/** Denies the pods everything but the allowed target, before the API server's Service is translated. */
+/** Denies the pods all connections except to the allowed target, before DNAT of the API server's Service. */
 const enforce = (): Promise<string> => {
   const rule = `iifname cni0 meta l4proto tcp ip daddr != ${new URL(elsewhere.url).host} drop`;
   return run(
@@ -79,7 +79,7 @@ const logOf = (namespace: string, name: string): Promise<string> =>
 /** When containerd started a container of the node, in milliseconds since 1970. */
 const startOf = (containerID = ''): number =>
   node.starts().find(({ id }) => id === containerID.split('//')[1])?.at ?? Number.NaN;
-/** For how many milliseconds the validator held back the container. */
+/** For how many milliseconds the validator delayed the start of the container. */
 const heldOf = (one: Pod): number =>
   startOf(one.status.containerStatuses?.[0]?.containerID) - startOf(validatorOf(one)?.containerID);
 
@@ -114,6 +114,6 @@ test(`a policy that is enforced ${late / 1000} s late: the pod starts only then`
   assert.equal(proofOf(started)?.exitCode, 0);
   const later = startOf(started.status.containerStatuses?.[0]?.containerID) - enforced;
   t.diagnostic(`held back for ${heldOf(started)} ms, and started ${later} ms after the rules`);
-  // the targets have to be as expected for a second
+  // the check passes only after all targets have been as expected for a second
   assert.ok(later >= 900, `${later} ms`);
 });

@@ -32,7 +32,7 @@ const images = [...gateImages(), sandboxImage(), installerImage(), ...shop.image
 const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
 after(() => node.powerCut());
 await cluster.apply(...linkerdCni(cluster.server, late));
-// without repair until the last test, so that the tests before it can look at the held pod
+// without repair until the last test, so that the earlier tests can inspect the failed pod
 await applyWith(cluster, { repair: { mode: 'off' } });
 await times.take('cni-gate installed', Promise.all([trusted(cluster), rolledOut(), chained(node)]));
 
@@ -47,7 +47,7 @@ test('with the plugin in the chain, a pod is proved, becomes Ready, and its traf
   times.add('sandbox to verdict, proved', (Number(validator?.ended) - Number(sandbox?.at)) / 1000);
 });
 
-test('the race: the node reboots, and its plugin is back late', async (t) => {
+test('the race: the node reboots, and its plugin returns late', async (t) => {
   await bare.create(elsewhere.url);
   await bare.until(isReady);
   for (let count = 1; count <= reboots; count++) {
@@ -59,7 +59,7 @@ test('the race: the node reboots, and its plugin is back late', async (t) => {
   for (const line of times.lines()) t.diagnostic(line);
 });
 
-test('the failed pod stays held in its sandbox, and kubectl shows what the guide shows', async () => {
+test('the failed pod stays in init, in the same sandbox, and kubectl shows what the guide shows', async () => {
   // by now the plugin is in the chain, and the kubelet repeats the proof in the same sandbox
   const again = await shop.until((pod) => proofOf(pod)?.restarts === 2);
   assert.deepEqual(reasonsOf(again), ['not-redirected']);

@@ -22,7 +22,7 @@ import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 const reboots = Number(process.env.CNI_GATE_REPAIR_REBOOTS ?? 1);
 const many = Number(process.env.CNI_GATE_REPAIR_PODS ?? 20);
-/** How many seconds after its start linkerd-cni adds its plugin to the chain. Its pod reads Ready from its start. */
+/** How many seconds after its start linkerd-cni adds its plugin to the chain. Its pod is Ready as soon as it starts. */
 const late = 5;
 /** For how many seconds a running node's chain lacks the plugin, and how many pods are replaced meanwhile. */
 const [fault, few] = [15, 10];
@@ -65,7 +65,7 @@ await shop.create(node.name, elsewhere.url);
 await shop.scale(many);
 await times.take('first pods', shop.running(many));
 
-test('a node reboots, and its plugin is back late', async (t) => {
+test('a node reboots, and its plugin returns late', async (t) => {
   // the cases take turns in each round, because the load of the machine changes
   for (let count = 1; count <= reboots; count++) {
     const turn = `round ${count} of ${reboots}`;
@@ -80,14 +80,14 @@ test('a node reboots, and its plugin is back late', async (t) => {
 });
 
 for (const evidence of evidences) {
-  test(`a DaemonSet reads Ready ${late} s before its plugin works (evidence: ${evidence})`, async (t) => {
+  test(`a DaemonSet is Ready ${late} s before its plugin works (evidence: ${evidence})`, async (t) => {
     await configure(cluster, replicas, settings(evidence, 'recreate'));
     for (let count = 1; count <= reboots; count++) {
       const name = evidence === 'proof' ? 'at most two pods fail their proofs' : 'all pods fail their proofs';
       await t.test(`boot ${count} of ${reboots}: ${name}`, async (one) => {
         await shop.scale(0);
         await shop.running(0);
-        // the pods are created once the gate knows of the boot, so that none is bound before
+        // the pods are created once the gate knows of the boot, so that no pod is bound earlier
         const boot = await reboot(() => shop.scale(many));
         const running = await shop.running(many, boot.known);
         times.add(
@@ -260,7 +260,7 @@ const failedIn = ({ known }: Boot): Set<string> => shop.verdicts(known).get(exit
 const firstDeletion = ({ window }: Boot): PodWrite | undefined =>
   history.pods.find((one) => one.namespace === shop.namespace && one.leaving && one.version > window.opened);
 
-/** The deletions since a boot. Asserts that only cni-gate deleted pods, only failed ones, and none twice. */
+/** The deletions since a boot. Asserts that only cni-gate deleted pods, only after failed proofs, and none twice. */
 function onlyFailed(boot: Boot): Deletion[] {
   const deletions = deletionsSince(boot.power);
   const names = deletions.map(({ name }) => name);

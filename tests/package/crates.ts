@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 /* Fails if a crate is not from crates.io, or has a license that does not fit into a program under Apache-2.0. */
 
-/** Licenses that require no more than a notice in the program. */
+/** Licenses that require only a notice in the program. */
 const allowed = ['Apache-2.0', 'MIT', 'Unicode-3.0', 'Zlib'];
 
 /** Whether each part that AND joins has at least one allowed license. @param expression SPDX expression */

@@ -27,7 +27,7 @@ test('texts that kubectl reads have the same values, and texts that it refuses a
   assert.deepEqual(found, [], found.join('\n'));
 });
 
-test('the differences are those that are listed', () => {
+test('kubectl and review differ in each case that is listed as a difference', () => {
   const found = differences(Object.values(deliberate).map(([, text]) => text));
   const same = Object.keys(deliberate).filter((_, index) => found[index] === undefined);
   assert.deepEqual(same, []);

@@ -16,7 +16,7 @@ export interface Read {
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-yaml-'));
 const program = join(folder, 'reader');
-// a copy, because -mod=mod writes the versions that the module requires into it
+// builds a copy, because -mod=mod writes the required versions into go.mod
 cpSync(module, folder, { recursive: true });
 runOrThrow('go', ['build', '-C', folder, '-mod=mod', '-o', program, '.']);
 after(() => rmSync(folder, { recursive: true }));

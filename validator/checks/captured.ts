@@ -7,7 +7,7 @@ import { readListeners, surelyListens } from '../sockets.ts';
 import { askOutside, connectTo, limitOf, ofProxy, withoutListener } from './connect.ts';
 
 /**
- * Checks Istio's ambient mode, where ztunnel listens in the pod's network namespace, without binding its ports.
+ * Checks Istio's ambient mode, where ztunnel listens in the pod's network namespace. The check binds no port.
  * @param isLater whether this is a recheck
  */
 export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod, isLater = false): Attempt {

@@ -26,8 +26,8 @@ export const limitOf = (deadline: number): number => Math.min(attempt, Math.max(
 export type Ask = (target: Target) => Promise<Finding>;
 
 /**
- * Tries the profile's addresses. If none has a route, tries the API server's address, to which every proxy of a mesh
- * needs a route, at the same port: a redirect happens after routing.
+ * Tries the profile's addresses. If none has a route, tries the API server's address at the same port: a redirect
+ * happens after routing, and every proxy of a mesh needs a route to the API server.
  */
 export async function askOutside(
   connect: string[],
@@ -54,9 +54,9 @@ export async function askAll(targets: Target[], ask: Ask): Promise<Finding> {
 }
 
 /**
- * Connects to a target, and passes if the other end of the connection is a port of the pod. What the other end sends
- * would be no proof, because a node may send the pod's packets back, and a relay forwards them.
- * @param reasons of the failures that nothing answers, and that the connection ends elsewhere
+ * Connects to a target, and passes if the other end of the connection is a port of the pod. Data from the
+ * other end would not prove this, because a node may send packets back to the pod, and a relay forwards data.
+ * @param reasons `missing` if nothing answers, and `elsewhere` if the connection ends elsewhere
  * @param from the source address
  */
 export async function connectTo(
@@ -86,8 +86,8 @@ export async function connectTo(
 }
 
 /**
- * The failure of a recheck, if the proxy does not listen, or accepts nothing, so that its queue fills up and the kernel
- * drops further connections: that is not the fault of the mesh's rules.
+ * Returns a recheck's finding, or another failure if the proxy is the cause instead of the mesh's rules: it does not
+ * listen, or it accepts no connections, so that its queue fills up and the kernel drops further connections.
  */
 export function ofProxy(finding: Finding, port: number, family: Family): Finding {
   if (finding.passed) return finding;

@@ -22,7 +22,7 @@ const discarding: Record<string, string> = {
   EACCES: 'prohibit',
 };
 
-/** The route to an address, if the kernel chooses the source. */
+/** The route to an address, if the kernel chooses the source address. */
 export function routeTo(address: string): Route | Failed | undefined {
   try {
     const { device, gateway = '' } = native.route(address);

@@ -9,9 +9,9 @@ import { type HostPort, ofFamilies, parseHostPort } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
 
 /**
- * How many milliseconds all targets must be as expected; the pause between two dials of a target; and how long a dial
- * may take, which is longer than the first retransmission (RFC 6298: after 1 s). A blocked target is dialled several
- * times, because one lost packet looks like a policy.
+ * Milliseconds. `held`: how long all targets must be as expected. `between`: the pause between two dials of a target.
+ * `dial`: the limit of a dial, which is longer than the first retransmission (RFC 6298: after 1 s). A blocked target is
+ * dialled several times, because one lost packet looks like a policy.
  */
 const span = { held: 1000, between: 250, dial: 1500 };
 
@@ -100,7 +100,7 @@ async function ask(host: string, port: number): Promise<{ reason: Reason; how: s
   }
   if (dialled.as === 'silent') return { reason: 'policy-too-strict', how: 'no answer for' };
   const how = `${dialled.code} for`;
-  // this machine sent nothing
+  // no packet was sent
   if (dialled.as === 'no-route') return { reason: 'unreachable', how };
   // this code means a reset; before Linux 5.8, also "port unreachable"
   return { reason: dialled.code === 'ECONNREFUSED' ? 'connect-refused' : 'policy-too-strict', how };

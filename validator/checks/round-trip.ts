@@ -30,7 +30,7 @@ interface Destination {
 
 const waits: Record<Family, number> = { IPv4: patience.first, IPv6: patience.first };
 
-/** Attempts in progress. All profiles share one per family, because they would compete for the node's answers. */
+/** Attempts in progress. All profiles share one per family, because several would compete for the node's answers. */
 const running = new Map<Family, Promise<Passed | Failed>>();
 
 /**

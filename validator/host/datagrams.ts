@@ -37,7 +37,7 @@ export class Datagrams {
       return undefined;
     } catch (error) {
       const code = codeOf(error);
-      // a full queue is no failure, because more datagrams follow
+      // a full queue is not a failure, because more datagrams follow
       return code === 'EAGAIN' || code === 'ENOBUFS' ? undefined : code;
     }
   }

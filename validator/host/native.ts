@@ -67,8 +67,8 @@ export interface Native {
   /** The number of packets that were dropped at a socket. */
   dropped(socket: number): number;
   /**
-   * The state of the TCP socket with these ends in this network namespace, or else of a listener that would get a
-   * connection between them (`include/net/tcp_states.h`), and 255 if there is none. Throws if the kernel fails.
+   * The state (`include/net/tcp_states.h`) of the TCP socket with these ends in this network namespace. Without such a
+   * socket, the state of the listener for such a connection; without a listener, 255. Throws if the kernel fails.
    */
   stateAt(local: string, localPort: number, other: string, otherPort: number): number;
   localEnd(socket: number): SocketEnd;

@@ -4,7 +4,7 @@ import { codeOf, native, pollEvent } from './native.ts';
 
 /** How a TCP connect ended. */
 export type Dialled =
-  /** `source` is our own address, as the other end sees it unless it is translated on the way. */
+  /** `source` is our own address. The other end sees the same address, unless NAT changes it. */
   | { as: 'connected'; socket: number; source: Address[]; port: number }
   /** This machine has no usable route, so no packet was sent. */
   | { as: 'no-route'; code: string }
@@ -12,7 +12,7 @@ export type Dialled =
   | { as: 'silent' };
 
 export interface DialOptions {
-  /** An address; an IPv6 address may have its interface after %. */
+  /** An address; an IPv6 address may be followed by `%` and its interface. */
   host: string;
   port: number;
   /** The source address; absent if the kernel should choose it. */
@@ -25,7 +25,7 @@ export interface DialOptions {
   seesIcmp?: boolean;
 }
 
-/** The addresses of a name within a time, or an address itself. Otherwise, the code of an error, or `no answer`. */
+/** Returns the addresses of a host, an error's code if there are none, or `no answer` after `limit` milliseconds. */
 export function addressesOf(host: string, limit: number): Promise<string[] | string> {
   if (parseSocketAddress(host) !== undefined) return Promise.resolve([host]);
   return new Promise((resolve) => {
@@ -106,7 +106,7 @@ function begin(name: string): Promise<string[]> {
   });
 }
 
-/** Calls `act` for each connection. Returns the socket, or an error's code. @param prepare called before it listens */
+/** Calls `act` for each connection. Returns the socket, or an error's code. @param prepare called before listening */
 export function accepting(
   port: number,
   family: Family,

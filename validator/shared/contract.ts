@@ -62,7 +62,7 @@ export interface CapturedCheck extends TimedCheck {
 
 /** Passes if each network that the pod requests has its interface. */
 export interface InterfacesCheck extends TimedCheck {
-  /** Set if the pod requests devices: a device that is driven in user space is no interface of the kernel. */
+  /** Set if the pod requests devices: a device that a program in user space drives is not a network interface. */
   devices?: true;
 }
 
@@ -98,7 +98,7 @@ export interface ReachCheck extends TimedCheck {
 export interface PolicyCheck extends TimedCheck {
   /** Targets that the policy denies, as `host:port`; the kubelet replaces a host such as `$(KUBERNETES_SERVICE_HOST)`. */
   blocked: string[];
-  /** Targets that the policy permits. If there are none, a dead network passes as well. */
+  /** Targets that the policy permits. If there are none, a network that carries no packets passes as well. */
   allowed?: string[];
 }
 

@@ -16,7 +16,7 @@ export const inBytes: SizeOf = (text) => {
 };
 
 /**
- * Shortens a text to a limit. It is cut off after a whole word, but an error code at its end stays.
+ * Shortens a text to a limit. The text ends after a whole word, but an error code at its end stays.
  * @param max the limit, at least 60 if the text may end with an error code, and 900 if the code may have a tag
  * @param sizeOf the size of a character; by default 1
  */

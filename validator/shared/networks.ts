@@ -22,7 +22,7 @@ export function parseNetworks(text: string): NetworkEntry[] | undefined {
   return entries?.every(isEntry) ? entries.map(withoutEmpty) : undefined;
 }
 
-/** The list in a JSON text; undefined if the text is no JSON, or no list. */
+/** The list in a JSON text; undefined if the text is not JSON, or not a list. */
 export function parseList(text: string): unknown[] | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -30,7 +30,7 @@ const mostAtOnce = 30;
 /**
  * Creates pods as a dry run, at a steady rate, in a namespace whose pods are refused if the webhook does not answer.
  *
- * @param t the test: the load ends with it
+ * @param t the load stops when this test ends
  * @param rate creations per second
  */
 export function beginLoad(t: TestContext, cluster: Cluster, rate: number): Load {

@@ -27,7 +27,7 @@ export interface Pod {
   };
 }
 
-/** A configuration with one profile: it has the given DaemonSets, and only checks that the pod has an address. */
+/** A configuration with one profile, which has the given DaemonSets and only the check `address`. */
 export const configuration = (
   daemonSets: string[],
   steer: Steer = 'nominate',
@@ -59,7 +59,7 @@ export interface SceneOptions {
   leader?: string;
 }
 
-/** Starts cni-gate with an administrator's rights and registers its webhooks, until the tests of the file end. */
+/** Starts cni-gate with an administrator's rights, and registers its webhooks. It stops after the tests of the file. */
 export async function sceneIn(
   cluster: Cluster,
   { host = '10.254.3.1', kubeconfig = cluster.admin.kubeconfig, leader: leading }: SceneOptions = {},

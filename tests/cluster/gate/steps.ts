@@ -31,7 +31,7 @@ export function stepsIn(cluster: Cluster) {
     );
 
   /**
-   * Sets the agent's pod Ready or not; `containerID` is that of a container that just started. kwok changes neither.
+   * Sets whether the agent's pod is Ready. `containerID` is the ID of a container that just started. kwok sets neither.
    */
   const setReady = async (pod: Pod, ready: boolean, containerID?: string): Promise<void> => {
     const status = ready ? 'True' : 'False';
@@ -60,7 +60,7 @@ export function stepsIn(cluster: Cluster) {
     await api.until<Pod>(named(more.namespace ?? optedIn, name), ({ spec }) => spec.nodeName === node);
   };
 
-  /** Creates pods for a node, one after another, until the gate allows or refuses one as `outcome` demands. */
+  /** Creates pods for a node, one after another, until the gate's answer for one of them is `outcome`. */
   const until = async (
     outcome: 'allowed' | 'refused',
     node: string,

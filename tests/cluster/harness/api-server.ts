@@ -39,7 +39,7 @@ export function apiServer(layout: Layout): Start {
 
 export const auditLog = (folder: string): string => join(folder, 'audit.jsonl');
 
-/** The requests that the audit log has: those of cni-gate, and all deletions and evictions of pods. */
+/** The requests that the audit log contains: those of cni-gate, and all deletions and evictions of pods. */
 const audited = [
   { users: ['system:serviceaccount:cni-gate:cni-gate'] },
   { verbs: ['delete', 'deletecollection'], resources: [{ group: '', resources: ['pods'] }] },

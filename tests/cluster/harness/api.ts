@@ -88,7 +88,7 @@ export class Api {
         if (error instanceof ApiError && error.status < 500) throw error;
         if (timeout.aborted) break;
         failure = `\nThe last failure was ${messageOf(error)}`;
-        // no event announces that an API server is back, so the watch is tried again
+        // no event announces that the API server answers again, so the watch is retried
         await sleep(100);
       }
     }
@@ -125,7 +125,7 @@ export class Api {
       ...(signal && { signal }),
     });
     const text = body === undefined ? undefined : JSON.stringify(body);
-    // Node sends no content-length for a DELETE by itself, and the server would read the body as the next request
+    // by default, Node sends no content-length with DELETE, and the server would parse the body as the next request
     if (text !== undefined) sent.setHeader('content-length', Buffer.byteLength(text));
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     sent.on('response', resolve).on('error', reject).end(text);

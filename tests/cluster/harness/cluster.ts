@@ -80,11 +80,11 @@ export class Cluster {
     }
   }
 
-  /** Ends every component, dependent ones first. */
+  /** Ends all components, each before those that it depends on. */
   async stop(): Promise<void> {
     this.api.close();
     for (const name of componentNames.toReversed()) await this.components[name].kill();
-    // etcd's data takes memory, because the run's temporary folder is there; the logs stay until the run ends
+    // etcd's data uses memory, because the temporary folder is a tmpfs; the logs stay until the run ends
     rmSync(join(this.folder, 'etcd'), { recursive: true, force: true });
   }
 

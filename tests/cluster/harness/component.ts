@@ -43,7 +43,7 @@ export class Component {
     if (this.running) throw new Error(`${this.name} already runs`);
     const log = openSync(this.#plan.log, 'a');
     const [command, args] = mortal(this.#plan.path, this.#plan.args);
-    // garbage is collected a quarter as often, because control planes take most of the suite's processor time
+    // less frequent garbage collection, because control planes use most of the suite's processor time
     const env = { ...process.env, GOGC: '400' };
     this.#child = spawn(command, args, { stdio: ['ignore', log, log], env });
     closeSync(log);

@@ -11,8 +11,8 @@ export const serviceRange = '10.96.0.0/16';
 export const kubernetesService = '10.96.0.1';
 
 /**
- * The first of a control plane's ports. They are free, because a run has its own network, and Linux takes ports for
- * outgoing connections from a higher range only.
+ * The first of a control plane's ports. All of them are free, because a run has its own network namespace, and Linux
+ * uses only higher ports for outgoing connections.
  */
 const firstPort = 20_000;
 
@@ -32,7 +32,7 @@ export async function layOut(
   authority: ClusterAuthority,
   options: ClusterOptions,
 ): Promise<Layout> {
-  // SEC 1, because client-go (util/keyutil) reads `--service-account-key-file` in no other form
+  // SEC 1, because client-go (util/keyutil) reads `--service-account-key-file` only in this form
   const tokens = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
     privateKeyEncoding: { type: 'sec1', format: 'pem' },

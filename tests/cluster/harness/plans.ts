@@ -10,7 +10,7 @@ import type { ComponentName } from './options.ts';
 
 const stages = fileURLToPath(new URL('./stages.yaml', import.meta.url));
 
-/** The annotation of nodes that kwok simulates, with their pods. */
+/** kwok simulates the nodes that have this annotation, and their pods. */
 export const fakeNode = { key: 'kwok.x-k8s.io/node', value: 'fake' } as const;
 
 /** The range from which kwok takes addresses of pods. enter.sh assigns all of it to the loopback. */

@@ -9,7 +9,7 @@ export class LoggingProcess {
   readonly #waiting = new Set<() => void>();
   #errors = '';
 
-  /** @param signal how to send a signal to the process, if it is not the child itself */
+  /** @param signal sends a signal to the process; needed if the process is not the child itself */
   constructor(child: ChildProcess, signal = (name: NodeJS.Signals): unknown => child.kill(name)) {
     this.child = child;
     this.#signal = signal;

@@ -15,7 +15,7 @@ export interface GateServer {
 /** @param args flags after `serve` @param host address to listen on, such as one of 10.254.0.0/16 */
 export async function startServer(options: { args: string[]; host: string }): Promise<GateServer> {
   const { args, host } = options;
-  // the API server keeps idle connections for 90 s, and the end of a test does not wait until they close
+  // short limits, so that the end of a test does not wait for idle connections, which the API server keeps for 90 s
   const drain = ['--drain-delay', '0s', '--drain-timeout', '1s'];
   const flags = ['serve', '--host', host, '--port', '0', '--ops-port', '0', ...drain, ...args];
   const child = spawn(...mortal(process.execPath, [main, ...flags]), {

@@ -35,7 +35,7 @@ export class SwallowingProxy {
     this.#lost = new Set(this.#sockets);
   }
 
-  /** New connections work again. The old ones carry nothing ever again, as if a NAT had lost their state. */
+  /** New connections work again. Old connections still carry nothing, as if a NAT gateway had lost their state. */
   recover(): void {
     this.#swallows = false;
   }

@@ -3,7 +3,7 @@ import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
 import { type RunningPod, runPod, type StoredPod, startPod } from './pod.ts';
 
-/** kwok does not change the status of pods with this annotation. The chart adds it by the value `podAnnotations`. */
+/** kwok does not change the status of pods with this annotation. In the chart, the value `podAnnotations` sets it. */
 export const held = { 'cni-gate.test/held': '' };
 
 interface Seen extends StoredPod {
@@ -18,7 +18,7 @@ const period = 100;
 export class Kubelet {
   readonly #cluster: Cluster;
   readonly #running = new Map<string, Promise<RunningPod | undefined>>();
-  /** Pods that are deleted. They drain for up to 25 s. */
+  /** Pods that are being deleted. They drain for up to 25 s. */
   readonly #deleted: Promise<RunningPod | undefined>[] = [];
   readonly failures: unknown[] = [];
   #addresses = 0;
@@ -83,7 +83,7 @@ export class Kubelet {
     await eventually(async () => {
       const { status: answer } = await running.ops('/readyz');
       if (answer !== 200) throw new Error(`/readyz of ${pod.metadata.name} answers ${answer}`);
-      // a kubelet never stops asking
+      // a kubelet would repeat its probe without a limit
     }, 180);
     const conditions = ['PodReadyToStartContainers', 'Initialized', 'ContainersReady', 'Ready'].map(
       (type) => ({ type, status: 'True', lastTransitionTime: new Date().toISOString() }),

@@ -20,7 +20,7 @@ export async function startNeighbour(
 ): Promise<{ close(): Promise<void> }> {
   const { certificate, key } = await cluster.authority.serving([address]);
   const server = createServer({ cert: certificate, key }, answering(change));
-  // the API server may use a connection at the moment at which Node would close it
+  // with Node's default of 5 s, Node could close a connection just when the API server uses it
   server.keepAliveTimeout = 600_000;
   await new Promise<void>((resolve, reject) => server.on('error', reject).listen(0, address, resolve));
   const { port } = server.address() as { port: number };

@@ -15,7 +15,7 @@ import { eventually } from '../harness/eventually.ts';
 import { namespace, pod } from '../harness/objects.ts';
 import { tryPod } from './overlay.ts';
 
-/** The label of a namespace that names its policy. */
+/** The label of a namespace whose value is the name of the policy that applies to it. */
 const group = 'group';
 
 /** A namespace in which no policy and no webhook of cni-gate is called. */
@@ -49,7 +49,7 @@ export async function installPolicy(
   }, 200);
 }
 
-/** Creates or changes a namespace whose pods get this policy. @param facts what the webhook knows of the namespace */
+/** Creates or changes a namespace whose pods get this policy. @param facts the namespace's labels and annotations */
 export async function governed(
   cluster: Cluster,
   name: string,
@@ -67,7 +67,7 @@ export async function governed(
   await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 
-/** A pod without what differs between two creations of it. The result can be created again, or compared. */
+/** A pod without the fields that differ each time it is created. The result can be created again, or compared. */
 export function plain({ metadata, spec, status }: Pod): Pod {
   const {
     namespace: _n,
@@ -89,7 +89,7 @@ export function plain({ metadata, spec, status }: Pod): Pod {
   return JSON.parse(JSON.stringify(object).replaceAll(/kube-api-access-\w{5}/g, 'kube-api-access-abcde'));
 }
 
-/** The pod as the API server stores it in a namespace, or its message if it refuses the pod. */
+/** The pod as the API server stores it in a namespace, or the API server's message if it refuses the pod. */
 export async function stored(cluster: Cluster, where: string, object: Pod): Promise<Pod | string> {
   try {
     return plain(await tryPod<Pod>(cluster, where, plain(object)));
@@ -100,7 +100,7 @@ export async function stored(cluster: Cluster, where: string, object: Pod): Prom
 }
 
 /**
- * Exemptions in the policy's match conditions: for such a pod without a status, neither policy nor webhook is called.
+ * Exemptions in the match conditions: for such a pod without a status annotation, neither policy nor webhook is called.
  */
 const unasked = ['not-opted-in', 'host-network', 'windows', 'opted-out'];
 
@@ -108,7 +108,7 @@ export interface Comparison {
   /** The pod as the API server stores it without cni-gate. */
   bare: Pod;
   byPolicy: Pod;
-  /** By the webhook alone; undefined if the policy left the pod to it. */
+  /** The pod as stored with the webhook alone; undefined if the policy left the pod to the webhook. */
   byWebhook: Pod | undefined;
   decision: Decision;
   /** The webhook's answer to the pod without cni-gate. */
@@ -145,14 +145,14 @@ export async function compare(
 export const hasStatus = ({ metadata }: Pod): boolean =>
   metadata.annotations?.[statusAnnotation] !== undefined;
 
-/** The reason in the mark of a pod that the policy left to the webhook. */
+/** The reason in the status annotation of a pod that the policy left to the webhook. */
 export const reasonOf = (object: Pod): LeftReason | undefined =>
   readStatus(object)?.left as LeftReason | undefined;
 
 /**
  * Asserts that the API server stores the same pod with the policy alone as with the webhook alone. If the policy leaves
- * the pod to the webhook, asserts that the mark has the reason that `needsServer` expects, and that there is no other
- * change.
+ * the pod to the webhook, asserts that the annotation has the reason that `needsServer` expects, and that nothing else
+ * changed.
  */
 export function assertEqualOrLeft(
   { bare, byPolicy, byWebhook, decision }: Comparison,

@@ -44,7 +44,7 @@ export async function bringNetwork(cluster: Cluster): Promise<void> {
 /** The warnings that kubectl prints for a command, together with the text of its failure. */
 export async function warningsOf(cluster: Cluster, args: string[], input?: object): Promise<string> {
   try {
-    // with this flag, kubectl fails after it has done its work
+    // with this flag, kubectl does its work, and fails afterwards if there was a warning
     await cluster.kubectl([...args, '--warnings-as-errors'], { input: input ? JSON.stringify(input) : '' });
     return '';
   } catch (error) {

@@ -20,13 +20,13 @@ export interface Pod {
 }
 
 /**
- * What becomes of a pod. `starting`: its proof runs. `passed`: its proof passed, and its containers run. `succeeded`:
- * they have ended as well. A number: the proof ended with this exit code and is repeated. `ended`: the proof ended with
+ * What happens to a pod. `starting`: its proof runs. `passed`: its proof passed, and its containers run. `succeeded`:
+ * these have also ended. A number: the proof ended with this exit code and is repeated. `ended`: the proof ended with
  * exit code 95, and the pod is not restarted. `lost`: its node lost power while it ran, and it is not restarted.
  */
 export type Fate = 'starting' | 'passed' | 'succeeded' | 'ended' | 'lost' | number;
 
-/** kwok does not change pods with this annotation: the test plays their kubelet. */
+/** kwok does not change pods with this annotation: the test acts as their kubelet. */
 export const ours = { annotations: { 'cni-gate.test/held': 'yes' } };
 
 const statusOf = (pod: Pod, fate: Fate): object => {
@@ -88,7 +88,7 @@ export const decide = (cluster: Cluster, pod: Pod, fate: Fate): Promise<unknown>
   });
 
 export interface Kubelet {
-  /** Decides what becomes of a new pod. If it returns undefined, the pod gets no verdict. */
+  /** Decides what happens to a new pod. If it returns undefined, the pod gets no verdict. */
   fate: (pod: Pod) => Fate | undefined;
   seen: Map<string, Pod>;
   stop(): Promise<void>;

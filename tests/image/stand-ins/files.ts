@@ -65,7 +65,7 @@ async function layNpmConfiguration(root: string): Promise<void> {
 
 const npmConfig = async (name: string): Promise<string> => (await npmSays(['config', 'get', name])).trim();
 
-/** Runs npm. Its answer includes the checkout's .npmrc and `npm_config_` variables. */
+/** Runs npm, which also reads the checkout's .npmrc and `npm_config_` variables. */
 const npmSays = (args: string[]): Promise<string> => run('npm', args);
 
 /** Debian with gcc and musl, this machine's Rust, and the crates of the lock file. */

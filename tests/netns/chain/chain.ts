@@ -10,7 +10,7 @@ import type { Sandbox } from '../harness/sandbox.ts';
 // a version that Go 1.19 of Debian 12 can build; v1.3.0 needs 1.21
 const program = new GoProgram('github.com/containernetworking/cni/cnitool', 'v1.1.2');
 
-/** Builds the CNI project's own tool once. It calls plugins as a container runtime does. @returns its path */
+/** Builds the CNI project's tool `cnitool` once. It calls plugins like a container runtime. @returns the tool's path */
 export async function cnitool(): Promise<string> {
   await program.build();
   return program.path;
@@ -25,19 +25,19 @@ const loopback = { cniVersion, name: 'lo', plugins: [{ type: 'loopback' }] };
 /** A script that mounts a folder of the test at /var/lib, where the tool writes its cache, and then runs the tool. */
 const withOwnState = 'mount --bind "$1" /var/lib && shift && exec "$@"';
 
-/** How a network calls its plugins. */
+/** The plugins of a network, and their settings. */
 export interface Network {
   /** Settings of the plugin that creates the pod's interface. */
   main: object;
-  /** The destinations of the pod's routes, for a plugin that adds none itself. */
+  /** The destinations of the pod's routes, for a plugin that adds no routes itself. */
   routes?: string[];
   /** The version of the CNI specification. */
   version?: string;
-  /** A plugin that Debian does not have, and that is built. */
+  /** A plugin that the test builds, because Debian has no package of it. */
   program?: GoProgram;
 }
 
-/** A node on which real plugins connect pods: those of Debian, with `host-local`, or one that is built. */
+/** A node on which real plugins connect pods: Debian's plugins with `host-local`, or a plugin that the test builds. */
 export class PluginChain implements AsyncDisposable {
   readonly #tool: string;
   readonly #node: string;

@@ -11,12 +11,12 @@ export interface Configuration {
 type Applies = boolean | 'outbound' | Pick<LinkerdPorts, 'skippedInbound'>;
 
 /**
- * Answers one call of a chained CNI plugin such as linkerd-cni: it writes linkerd's rules into the sandbox that the
- * plugins before it set up, and returns their result. It acts only on ADD; on DEL and CHECK it does nothing. See the
- * CNI specification 1.0.0.
+ * Answers one call of a chained CNI plugin such as linkerd-cni: writes linkerd's rules into the sandbox that the
+ * earlier plugins of the chain set up, and returns their result. Does nothing on DEL and CHECK. See the CNI
+ * specification 1.0.0.
  *
- * @param applies whether the plugin has to act on the sandbox; otherwise it succeeds and does nothing. With `outbound`,
- *   the plugin writes all rules and then removes the inbound ones; with ports, its rules do not redirect these ports
+ * @param applies whether to write the rules; without them, the plugin also succeeds. With `outbound`, it writes all
+ *   rules and then removes the inbound ones; with ports, the rules do not redirect these ports
  */
 export async function answerCall(applies: (configuration: Configuration) => Promise<Applies>): Promise<void> {
   try {

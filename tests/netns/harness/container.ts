@@ -32,7 +32,7 @@ export interface RunningContainer {
   ended: Promise<ContainerEnd>;
   pid(): number;
   termination(): string;
-  /** What it has written so far. */
+  /** What the program has written so far. */
   log(): string;
   signal(name: NodeJS.Signals): void;
 }

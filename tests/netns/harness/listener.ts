@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { Listening } from './listeners.ts';
 
-/** Listens as its argument says. It ends with its standard input, so it does not outlive the test. */
+/** Listens as its argument says. Ends when its standard input ends, so that it does not outlive the test. */
 const { host, tcp, udp, manner }: Listening = JSON.parse(process.argv[2] ?? '');
 
 for (const port of tcp) {

@@ -6,7 +6,7 @@ import { addNamespace, inside, removeNamespace } from './namespaces.ts';
 import { validator } from './proof.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Adds a pod to the node, connected as by Cilium. @returns the pod's namespace and addresses */
+/** Adds a pod to the node, connected as Cilium connects pods. @returns the pod's namespace and addresses */
 export async function addPod(node: Sandbox, index: number): Promise<{ name: string; addresses: string[] }> {
   const name = await addNamespace('pod');
   node.onRemoval(() => removeNamespace(name));

@@ -17,7 +17,7 @@ const program = '/cni-gate-validator';
 /** The user of the image, which applies if neither the pod nor the webhook sets a user. */
 const imageUser = 64_532;
 
-/** How the start differs from a start by webhook and kubelet. */
+/** Differences from a start by the webhook and the kubelet. */
 export interface ProofOptions {
   /** A user and group ID that replaces the container's, as if a policy had overwritten them. */
   user?: number;

@@ -12,7 +12,7 @@ import type { Sandbox } from './sandbox.ts';
 /** The first ports that no container declares. */
 export const ports = { startup: 14_040, readiness: 14_041 };
 
-/** Every second, so that a test need not last for minutes. */
+/** A recheck every second, so that a test does not take minutes. */
 export const everySecond: Continuous = { port: ports.readiness, interval: '1s', failures: 3 };
 
 /** The longest time, in milliseconds, until a broken network is reported: four intervals, on a busy machine. */
@@ -49,7 +49,7 @@ export const configuration = configurationOf({
 export const withoutIcmpLimit = (sandbox: Sandbox): Promise<string> =>
   sandbox.exec('node', 'sh', ['-c', 'echo 0 > /proc/sys/net/ipv4/icmp_ratelimit']);
 
-/** Starts the validator, connects like the kubelet, and waits until the validator rests. */
+/** Starts the validator, connects like the kubelet, and waits until the validator rests after its proof. */
 export async function startWatched(
   sandbox: Sandbox,
   pod: PodSpecimen,

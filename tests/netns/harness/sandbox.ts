@@ -12,7 +12,7 @@ const usual: Shape = { families: 'dual', gateway: 'on-subnet', defaultRoute: tru
 const withoutDuplicateDetection =
   'echo 0 | tee /proc/sys/net/ipv6/conf/all/accept_dad /proc/sys/net/ipv6/conf/default/accept_dad';
 
-/** A pod's network and the node's end of it: two network namespaces, joined by a veth pair, without a way out. */
+/** The network of a pod and of its node: two network namespaces, joined by a veth pair, without any other link. */
 export class Sandbox implements AsyncDisposable {
   readonly pod: string;
   readonly node: string;
@@ -54,7 +54,7 @@ export class Sandbox implements AsyncDisposable {
     return familiesOf(this.families);
   }
 
-  /** The inode of the pod's network namespace, which the program's message should contain. */
+  /** The inode of the pod's network namespace, which the termination message should contain. */
   get inode(): number {
     return statSync(pathOf(this.pod)).ino;
   }

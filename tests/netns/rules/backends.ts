@@ -10,7 +10,7 @@ export interface RuleSet {
 export const backends = ['iptables-nft', 'iptables-legacy', 'nftables'] as const;
 export type Backend = (typeof backends)[number];
 
-/** The program that loads rules of one family. For nftables, a program translates the rules. */
+/** The command that loads rules of one family. For nftables, it first translates the rules. */
 export function writeCommand(
   ruleSet: RuleSet,
   backend: Backend,

@@ -16,8 +16,8 @@ export interface IstioPorts {
 
 /**
  * The rules that istio-cni writes for a sidecar that captures all ports and addresses. Source: `istio/istio`,
- * `tools/istio-iptables/pkg/capture`. istio-validation tests with the proxy's own rule: what the user or the group
- * 1337 sends over `lo` to an address other than 127.0.0.1 goes through the inbound redirect.
+ * `tools/istio-iptables/pkg/capture`. istio-validation tests the rule for the proxy itself: what the user or the
+ * group 1337 sends over `lo` to an address other than 127.0.0.1 goes through the inbound redirect.
  */
 export function istio(ports: IstioPorts = {}): RuleSet {
   const {
@@ -27,7 +27,7 @@ export function istio(ports: IstioPorts = {}): RuleSet {
     proxyGroup = proxyUser,
     transparent,
   } = ports;
-  /** What the proxy sends to its own pod is redirected. What it sends elsewhere, or others send on `lo`, is exempt. */
+  /** What the proxy sends to its own pod is redirected. Its other traffic, and that of others on `lo`, is exempt. */
   const ofProxy = (own: string, id: number, self: string): string => `\
 -A ISTIO_OUTPUT -o lo ! -d ${self} -p tcp -m multiport ! --dports 15008 -m owner ${own} ${id} -j ISTIO_IN_REDIRECT
 -A ISTIO_OUTPUT -o lo -m owner ! ${own} ${id} -j RETURN
@@ -59,7 +59,7 @@ ${transparent ? mangle(inbound, loopback[family]) : ''}`,
   };
 }
 
-/** The TPROXY rules without routes for marked packets: in a pod without a proxy, no marked packet gets that far. */
+/** The TPROXY rules. Routes for marked packets are left out: without a proxy, no marked packet reaches routing. */
 const mangle = (inbound: number, self: string): string => `*mangle
 :PREROUTING ACCEPT
 :ISTIO_TPROXY -

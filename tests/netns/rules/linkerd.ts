@@ -14,8 +14,8 @@ export interface LinkerdPorts {
 
 /**
  * The rules that linkerd-cni and linkerd-init write, with the CLI's defaults. Source: `linkerd/linkerd2-proxy-init`,
- * `pkg/iptables`. The proxy's own traffic, then traffic on `lo`, then the ports that were opted out are exempt; all
- * other traffic goes to the proxy.
+ * `pkg/iptables`. The rules exempt, in this order, the proxy's own traffic, traffic on `lo`, and the skipped ports.
+ * All other traffic goes to the proxy.
  */
 export function linkerd(ports: LinkerdPorts = {}): RuleSet {
   const { inbound = 4143, outbound = 4140, proxyUser = 2102, proxyGroup, skipped = '4567,4568' } = ports;

@@ -3,7 +3,7 @@ import { halfBreaks } from './meshes.ts';
 import type { Cells } from './plan.ts';
 import { answerOutside, downLo, dropEverything, leadBack, masquerade, openZtunnel, write } from './steps.ts';
 
-/** Some situations are missing: rules match a mark that only ztunnel sets, not users, and the proof sends nothing. */
+/** Some situations are missing: rules match ztunnel's mark, not users, and the proof's connections stay in the pod. */
 export const ambientCells: Cells = {
   'correct rules': { before: [write(ambient()), openZtunnel] },
   'no rules': { before: [openZtunnel], fails: 'not-captured' },

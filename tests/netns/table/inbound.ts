@@ -122,7 +122,7 @@ export const inboundStates: InboundState[] = [
     [ofLinkerd, skipSource('192.168.50.0/24')],
     [14_040, 14_040],
   ),
-  // the kubelet may dial from the gateway's or from the node's address, so both ways are accepted
+  // the kubelet may dial from the gateway's or from the node's address, so both results are accepted
   state(
     'linkerd, skip-subnets with the gateway in it, and not the node',
     skipping('10.0.0.0/8'),
@@ -194,7 +194,7 @@ export const inboundStates: InboundState[] = [
 const lateInbound =
   'for it in iptables ip6tables; do $it-nft -t nat -A PREROUTING -j PROXY_INIT_REDIRECT; done';
 
-/** Dials a port of the pod repeatedly, as a peer that waits for the pod or a program in the pod would. */
+/** Dials a port of the pod repeatedly, as a peer that waits for the pod would, or a program in the pod. */
 async function dialEachSecond(sandbox: Sandbox, port: number, where: 'node' | 'pod' = 'node'): Promise<void> {
   const loop = `while sleep 0.3; do (: < /dev/tcp/${podAddress.ipv4}/${port}) 2> /dev/null; done`;
   void sandbox.exec(where, 'timeout', ['8', 'bash', '-c', loop]).catch(() => {});

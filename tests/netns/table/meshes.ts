@@ -36,8 +36,8 @@ export const halfBreaks = (rules: RuleSet, recovers: boolean, listeners: Step[] 
 
 /*
  * The proof of a mesh checks its rules, but not addresses, gateways or Multus' networks. It listens itself, since the
- * proxy starts later. linkerd's rule exempts the proxy's user, so the proof runs as another one. Istio's proof stays on
- * `lo`, which needs no route. Only for Istio does the order of the pod's addresses matter.
+ * proxy starts later. linkerd's rule exempts the proxy's user, so the proof runs as another user. Istio's proof uses
+ * only `lo`, which needs no route. The order of the pod's addresses matters only for Istio.
  */
 
 export const linkerdCells: Cells = {
@@ -78,7 +78,7 @@ export const linkerdCells: Cells = {
     before: [write(linkerd({ proxyUser: uninvolvedUser }))],
     fails: 'not-redirected',
   },
-  // the proxy has the user and the group of our image, so the webhook must run the proof with others
+  // the proxy has the user and the group of our image, so the webhook must run the proof with other IDs
   'the proxy has other ids, correct rules': {
     pod: {
       annotations: { [proxyUid]: String(uninvolvedUser) },
@@ -131,7 +131,7 @@ export const linkerdCells: Cells = {
 export const istioCells: Cells = {
   'correct rules': { before: [write(istio())] },
   'no rules': { fails: 'not-redirected' },
-  // without its dual-stack option, Istio writes only these rules; the proof checks the family that istio-cni chooses
+  // without its dual-stack option, Istio writes only IPv4 rules; the proof checks the family that istio-cni chooses
   'only IPv4 rules on a dual-stack pod': {
     before: [write(istio(), { families: 'ipv4' })],
     says: /^istio: redirect IPv4 passed: .* Note: IPv6 was not checked: .* only IPv4 in this pod, /m,

@@ -35,7 +35,7 @@ export const multusCells: Cells = {
     options: { networkStatus: ofOther },
   },
   'network-status absent': { before: [addSecondInterface()] },
-  // the device is for instance a virtual function that DPDK uses, which is no network interface of the pod
+  // the device may be a virtual function that DPDK uses, which is not a network interface of the pod
   'network-status names a missing interface, the pod requests devices': {
     pod: { limits: { 'intel.com/intel_sriov_dpdk': '1' } },
     options: { networkStatus: right },

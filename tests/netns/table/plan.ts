@@ -18,7 +18,7 @@ export interface Plan {
 export interface Cell extends Plan {
   /** The reason of the checks that do not pass, such as `not-redirected (IPv6)`; if absent, all checks pass. */
   fails?: string;
-  /** What the log has to contain. */
+  /** A pattern that has to match in the log. */
   says?: RegExp;
 }
 

@@ -15,7 +15,7 @@ import {
  * binds no port and does not use `lo`. A pod without its interface has no routes either.
  */
 
-/** Gives the node's end of the link its addresses, as if the network's agent attached the datapath only now. */
+/** Gives the node's end of the link its addresses, as if the network's agent attached the datapath late. */
 const attach: Step = async (sandbox) => {
   const lines = sandbox.familyList.map(
     (family) => `addr add ${withPrefix(family, gatewayAddress[family], 'host')} dev pod0`,
@@ -26,7 +26,7 @@ const attach: Step = async (sandbox) => {
 const silenceIPv6Gateway: Step = async (sandbox) =>
   void (await sandbox.exec('node', 'ip', '-6 addr flush dev pod0 scope global'.split(' ')));
 
-/** The validator starts in a pod that has only `lo`. Later the interface comes, with addresses and routes. */
+/** The validator starts in a pod that has only `lo`. The interface appears later, with addresses and routes. */
 const lateInterface = (shape: Partial<Shape>, before: Step[]): Plan => ({
   shape,
   before: [...before, takeInterface],
@@ -35,7 +35,7 @@ const lateInterface = (shape: Partial<Shape>, before: Step[]): Plan => ({
 
 const exchanged: Plan['while'] = [
   { after: 2000, step: exchangeAddress },
-  // before 3 s, when the kernel gives up on the gateway, and datagrams that it drops seem to leave
+  // before 3 s: then the kernel stops looking for the gateway, and datagrams that it drops count as sent
   { after: 2700, step: attach },
 ];
 const linkRoute = { gateway: 'by-link-route' } as const;

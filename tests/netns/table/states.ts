@@ -13,7 +13,7 @@ import { addNamespace, removeNamespace } from '../harness/namespaces.ts';
 import type { Shape } from '../harness/shape.ts';
 import type { Step } from './plan.ts';
 
-/* States of the network between pod and node, with the truth and the expected results of the checks. */
+/* States of the network between pod and node: whether the network works, and the expected results of the checks. */
 
 const node =
   (...lines: string[]): Step =>
@@ -114,7 +114,7 @@ const secondLink: Step = async (sandbox) =>
     'addr add 169.254.172.1/22 dev second0',
   ));
 const silentGateway = { ipv4: '10.10.0.1', ipv6: 'fd00:10:10::1' };
-/** Adds a second interface with a silent gateway and a default route of this metric. The first interface has 100. */
+/** Adds a second interface with a silent gateway and a default route with this metric. That of the first has 100. */
 const secondDefault = (metric: number): Step =>
   all(secondLink, removeDefaults, (sandbox) =>
     pod(
@@ -172,7 +172,7 @@ const awsIPv4: Partial<Shape> = { ...aws, families: 'ipv4' };
 const awsIPv6: Partial<Shape> = { ...aws, families: 'ipv6' };
 const nothing: Step = () => {};
 const passed = 'passed';
-/** The result if something other than the node answers, for instance a router. */
+/** The result if a host other than the node answers, such as a router. */
 export const noted = 'passed with a note';
 /** A broken state in which the round trip gets no answer. */
 const broken = { works: false, roundTrip: 'node-silent' } as const;

@@ -133,7 +133,7 @@ export const downSecondInterface: Step = async (sandbox) => {
   await sandbox.ip('pod', 'link set net1 down');
 };
 
-/** Adds the second interface, as Multus does, with the addresses or without any. */
+/** Adds the second interface, as Multus does. With an empty object, the interface has no address. */
 export const addSecondInterface =
   (addresses: Partial<Record<Family, string>> = secondAddress): Step =>
   async (sandbox) => {

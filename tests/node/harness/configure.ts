@@ -8,7 +8,7 @@ import type { RunningPod } from '../../cluster/installed/pod.ts';
 const fileOf = (settings: object): string =>
   JSON.stringify({ apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration', ...settings });
 
-/** Applies the overlay `strict` with other settings. Running pods load them when the kubelet updates their volumes. */
+/** Applies the overlay `strict` with other settings. Running pods load these when the kubelet updates their volumes. */
 export async function applyWith(cluster: Cluster, settings: object): Promise<void> {
   const patch = JSON.stringify([{ op: 'add', path: '/data/config.yaml', value: fileOf(settings) }]);
   const patches = [{ target: { kind: 'ConfigMap', name: 'cni-gate' }, patch }];

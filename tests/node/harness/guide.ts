@@ -16,8 +16,8 @@ const changing: [RegExp, string][] = [
 ];
 
 /**
- * Returns the lines that the page of errors shows as kubectl's output about a held pod but that kubectl did not print.
- * The page marks left-out lines with `…`.
+ * Returns the lines that docs/reference/errors.md shows as kubectl's output about a pod that is stuck in init, but that
+ * kubectl did not print. The page marks omitted lines with `…`.
  */
 export function linesNotPrinted(printed: string): string[] {
   const lines = new Set(printed.split('\n').map(withoutChanging));

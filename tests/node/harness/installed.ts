@@ -13,11 +13,11 @@ interface Installed {
   /** cni-gate's pods, on two simulated nodes. */
   replicas: RunningPod[];
   node: RealNode;
-  /** The image of a container that waits for its end. */
+  /** The image of a container that only waits until it is stopped. */
   image: Image;
 }
 
-/** A cluster with a real node, and with cni-gate, until the end of the test file. @param images more images of pods */
+/** A cluster with a real node, and with cni-gate, until the end of the test file. @param images more images for pods */
 export async function installedNode(...images: Image[]): Promise<Installed> {
   const cluster = await Cluster.start(forNodes);
   after(() => cluster.stop());

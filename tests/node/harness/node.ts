@@ -141,7 +141,7 @@ export class RealNode {
     removeGroup(join(inRun().group, 'kubepods'));
   }
 
-  /** Suspends the kubelet only, so that the API server loses the node while its pods run on. */
+  /** Suspends the kubelet only, so that the node becomes NotReady while its pods continue to run. */
   freezeKubelet(): void {
     process.kill(this.#kubeletProcess(), 'SIGSTOP');
   }

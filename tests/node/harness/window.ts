@@ -2,11 +2,11 @@ import type { History, PodWrite } from './history.ts';
 
 type Writes = Pick<History, 'nodes' | 'pods'>;
 
-/** The resource versions between which a rebooted node is not yet known to have its network again. */
+/** The period after a reboot in which the node has no working network yet, given by resource versions. */
 export interface Window {
   /** The Node's first version with the new boot ID. */
   opened: bigint;
-  /** The first version of the agent's pod that reads Ready and has only new containers. */
+  /** The first version of the agent's pod that is Ready and has only new containers. */
   closed: bigint;
 }
 

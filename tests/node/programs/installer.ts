@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * Stands in for the container `install-cni` of linkerd-cni's DaemonSet: writes the plugin, and its credentials for the
  * API server, to the node, and appends the plugin to the primary network's chain. Like that container, it has no
- * readiness probe. It waits first, as agents take their time on a busy node.
+ * readiness probe. It waits first, because agents start slowly on a busy node.
  */
 const { PLUGIN = '', PLUGIN_COMMAND = '', API_SERVER = '', CHAIN = '', SECONDS = '0' } = process.env;
 const account = '/var/run/secrets/kubernetes.io/serviceaccount';

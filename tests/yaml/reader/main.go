@@ -2,7 +2,7 @@
 // each document, as in k8s.io/cli-runtime pkg/resource StreamVisitor.
 //
 // Standard input is a JSON list of texts. Standard output is a JSON list with a result for each text: the values of its
-// documents up to the first that cannot be read, and that document's error.
+// documents up to the first that cannot be read, and the error for that document.
 package main
 
 import (

@@ -29,7 +29,7 @@ pub fn block_signals() {
 
 /// Accepts and closes connections until a signal arrives, and then returns. When the time is over, the process becomes
 /// the same program with other arguments. `arguments` follow `WAIT`: the listeners, separated by commas; the
-/// milliseconds (without a limit if this is no positive number); and the arguments of the next program.
+/// milliseconds (without a limit if this is not a positive number); and the arguments of the next program.
 pub fn rest(arguments: &[OsString]) {
     let text = |index: usize| arguments.get(index).map(|text| text.to_string_lossy()).unwrap_or_default();
     let listeners: Vec<i32> = text(0).split(',').filter_map(|number| number.parse().ok()).collect();

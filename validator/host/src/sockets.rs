@@ -181,7 +181,7 @@ fn end_of<'js>(
     Ok(object)
 }
 
-/// The address, without the interface of a link-local address, and the port; `None` if this is no IP address.
+/// The address, without the interface of a link-local address, and the port; `None` if this is not an IP address.
 pub fn text_of(end: &SockaddrStorage) -> Option<(String, u16)> {
     if let Some(end) = end.as_sockaddr_in() {
         return Some((end.ip().to_string(), end.port()));
