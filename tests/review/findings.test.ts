@@ -6,7 +6,7 @@ import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 const { keys, likeOurs, others, jobs, kinds, 'opt-in': optIn } = tables('findings.yaml');
 
-/** Reviews the manifests of a case, and asserts the results that the case expects. */
+/** Reviews the manifests of a case, and asserts that the results are as the case expects. */
 async function holds(t: TestContext, one: TableCase): Promise<void> {
   const { findings, reported, report, summary, faults } = await reviewText(
     t,
