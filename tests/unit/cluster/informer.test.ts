@@ -65,7 +65,7 @@ test('a list that is slow but continues does not time out', async (t) => {
     t,
     ({ query }, response) => {
       if (query.watch !== undefined) return void response.writeHead(200).flushHeaders();
-      // the whole list takes longer than the informer waits for the next bytes
+      // the complete list takes longer than the informer's time-out, which applies to the next bytes only
       const pieces = [...text.slice(0, 15), text.slice(15)];
       const timer = setInterval(() => {
         const piece = pieces.shift();
@@ -145,7 +145,7 @@ for (const [line, reason] of [
   });
 }
 
-/** The waits of an informer while every watch gets the same answer, and what the informer requests after each wait. */
+/** Runs an informer whose watches all get the same answer. @returns its waits, and its request after each wait */
 async function failing(t: TestContext, count: number, answer: (response: Response) => unknown) {
   const run = await informing(
     t,

@@ -10,7 +10,7 @@ import { servingSecret, versionIn } from '../../../webhook/report/observe/instal
 import { observe } from '../../../webhook/report/observe/observe.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 
-/* How a cluster is read, also one that refuses requests or fails. */
+/* How commands read a cluster, even if its API server refuses requests or fails. */
 
 const options = { ownNamespace: 'cni-gate', probe: true };
 const version = { major: '1', minor: '36+', gitVersion: 'v1.36.3-eks-1' };
@@ -31,7 +31,7 @@ const start = (t: TestContext, answers: Record<string, object>) =>
 test('without any right except that to the version, every other check names the missing right', async (t) => {
   const { client } = await start(t, { '/version': version });
   const rows = rowsOf(await observe(client, options), 'status');
-  // these depend on the configuration
+  // all checks but these two name the missing right
   const others = rows.filter(({ check }) => check !== 'kubernetes-version' && check !== 'daemonsets');
   assert.deepEqual(
     rows.flatMap(({ check, result }) => (result === 'not-known' ? [] : check)),
@@ -143,7 +143,7 @@ test('an API server that fails in between is an error, and no finding', async (t
 });
 
 test("times are compared with the API server's clock, not with that of the reader", async (t) => {
-  // ten minutes behind the clock of the reader
+  // the API server's clock is ten minutes behind the reader's
   const there = new Date(Date.now() - 600_000);
   const { client } = await startFakeApi(t, (asked, response) => {
     const date = { date: there.toUTCString() };

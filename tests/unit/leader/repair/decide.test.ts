@@ -14,7 +14,7 @@ import { controllerOf, factsWith, failedPod, lostPod, openNode } from './support
 
 const second = 1000;
 
-/** The decision in a word: `recreate`, or the reason why the pod is left alone. */
+/** The decision as a string: `recreate`, or the reason why repair leaves the pod alone. */
 function wordFor(...[pod, facts]: Parameters<typeof decide>): string {
   const decision = decide(pod, facts);
   return 'how' in decision ? 'recreate' : decision.reason;
