@@ -25,7 +25,7 @@ export interface GroupOptions {
   shares?: number;
 }
 
-/** A control group: limits memory as for a container, and ensures processor time beside an attacker on this machine. */
+/** A control group that limits memory like a container, and ensures processor time beside a busy attacker. */
 export class ControlGroup {
   readonly #memory = hierarchyOf('memory');
   readonly #cpu = hierarchyOf('cpu');
