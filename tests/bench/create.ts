@@ -27,7 +27,7 @@ import { median } from './load.ts';
 import { type Row, report } from './report.ts';
 
 const creations = 300;
-/** The label of a namespace whose value, one of {@link ways}, selects what mutates the namespace's pods. */
+/** The label of each namespace. Its value, one of {@link ways}, selects what mutates the namespace's pods. */
 const way = 'bench';
 const ways = ['nothing', 'go', 'webhook', 'policy', 'alone'] as const;
 type Way = (typeof ways)[number];
