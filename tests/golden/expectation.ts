@@ -70,7 +70,7 @@ function abbreviated(value: unknown): unknown {
 const nameOrVariable = (variable: Fields): unknown =>
   ordinary.variables.some((usual) => same(usual, variable)) ? variable.name : variable;
 
-/** The fields of `actual` that differ from `base`: `usual` if the value is that of `injected.yaml`, null if absent. */
+/** The fields of `actual` that differ from `base`: `usual` for that of `injected.yaml`, null if absent. */
 function difference(actual: Fields, base: Fields): Fields {
   const result: Fields = {};
   for (const key of new Set([...Object.keys(base), ...Object.keys(actual)])) {
