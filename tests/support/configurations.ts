@@ -9,7 +9,7 @@ import { CniGateError } from '../../webhook/lib/errors.ts';
 /** The first two lines of every configuration file. */
 export const head = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
 
-/** The names of the built-in profiles, in the order of the configuration. */
+/** The names of the built-in profiles, in the order of {@link builtInProfiles}. */
 export const builtInNames = builtInProfiles().map(({ name }) => name);
 
 /** The end of an error about an unknown profile. */

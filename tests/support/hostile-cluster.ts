@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
 import { event } from './informing.ts';
 
-/** A pod that waits for a node. If `refusedAt` is set, the gate refused node n1 for the pod at that time. */
+/** A pod that waits for a node. If `refusedAt` is set, the gate refused to bind the pod to node n1 then. */
 export function pendingPod(
   namespace: string,
   name: string,
