@@ -39,7 +39,7 @@ for (const [title, cases] of suites) {
   });
 }
 
-test('keys similar to ours, and keys of others', async (t) => {
+test('keys similar to ours are findings, keys of others are not', async (t) => {
   const found = async (key: string): Promise<string[]> =>
     (await reviewText(t, manifests([{ labels: { [key]: 'cilium' } }]), { profile: 'cilium' })).findings;
   for (const key of likeOurs) assert.deepEqual(await found(key), ['KEY_UNKNOWN Deployment shop/web'], key);
