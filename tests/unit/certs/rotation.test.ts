@@ -41,7 +41,7 @@ function plan(state: State | undefined, more: Partial<Observation> = {}) {
 const step = (...args: Parameters<typeof plan>): Plan['step'] => plan(...args).step;
 const reason = (...args: Parameters<typeof plan>) => plan(...args).fault?.reason;
 
-suite('by the calendar', () => {
+suite('rotation as time passes', () => {
   test('the next authority begins at two thirds of the life of the one that signs', () => {
     assert.equal(step(first), 'none');
     assert.equal(step(first, { now: later(243) }), 'none');

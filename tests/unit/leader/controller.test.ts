@@ -54,7 +54,7 @@ async function pass(ms: number): Promise<void> {
   await settled();
 }
 
-/** A function `reconcile`. Each of its calls ends only when the test calls the function in `ends` for the call. */
+/** A function `reconcile` whose calls last until the test ends them, one by one, with the functions in `ends`. */
 function oneByOne() {
   const ends: (() => void)[] = [];
   const reconcile: Work['reconcile'] = () => new Promise((end) => ends.push(() => end(undefined)));

@@ -71,7 +71,7 @@ function mayImport(file: string, source: string): boolean {
   return rule.folders.some((folder) => (rules[folder] ? to === folder : target.startsWith(`${folder}/`)));
 }
 
-test('imports go one way, including types', () => {
+test('every folder imports only what its rule allows, including types', () => {
   const files = globSync('{webhook,certs,validator,release}/**/*.ts', { cwd: root });
   const refused = files.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8');

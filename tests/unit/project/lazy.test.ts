@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const path = (relative: string): string => fileURLToPath(new URL(`../../../${relative}`, import.meta.url));
 
-/** A module to load before a program. It ends the program as soon as that loads the Kubernetes client. */
+/** A module to load before a program. It ends the program as soon as the program loads the Kubernetes client. */
 const guard = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   registerHooks({

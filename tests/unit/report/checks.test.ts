@@ -167,7 +167,7 @@ for (const [id, installation, text] of faults)
     assert.notEqual(row?.hint, '');
   });
 
-suite('no fault', () => {
+suite('differences that are no fault', () => {
   const selector = ours.namespaceSelector?.matchExpressions ?? [];
   const cases: Record<string, Installed> = {
     'defaults of the API server in a webhook': webhook({ objectSelector: {}, matchPolicy: 'Equivalent' }),
@@ -266,7 +266,7 @@ suite('what may not be read is not known, never a pass', () => {
       ));
 
   for (const trouble of [{ invalid }, { unknown: 'it may not be read' }])
-    test(`without the configuration, what it decides: ${Object.keys(trouble)}`, () => {
+    test(`without the configuration, what depends on it is not known: ${Object.keys(trouble)}`, () => {
       const configuration = { ...configured({}), ...trouble };
       const namespaces = found([{ name: 'shop', profile: 'of-their-own' }]);
       const installation = binding({ validationActions: ['Warn'] });
@@ -391,7 +391,7 @@ suite('the mutating policy', () => {
     assert.equal(row({}), undefined);
   });
 
-  test('a webhook that is called for every pod too is a warning', () => {
+  test('a webhook that is also called for every pod is a warning', () => {
     assert.deepEqual(having('warning', { ...base, installation: mutating(pair) }), ['mutating-policy']);
     for (const none of [forbidden('it'), absent, found([])])
       assert.equal(row(mutating(pair, { mutating: none }))?.result, 'passed');

@@ -108,7 +108,7 @@ test('DaemonSets are read by their names, however large they are', async (t) => 
   );
 });
 
-test('nodes that may not be read are not known, and without a server no pod is created for it', async (t) => {
+test('nodes that may not be read are not known, and without a server the probe creates no pod that needs it', async (t) => {
   const labels = { 'cni-gate.io/profile': 'cilium' };
   const shop = { metadata: { name: 'shop', uid: 'u', resourceVersion: '1', labels } };
   const { client, asked } = await startFakeApi(t, (request, response) => {
@@ -134,7 +134,7 @@ test('nodes that may not be read are not known, and without a server no pod is c
   });
 });
 
-test('an API server that fails in between is an error, and no finding', async (t) => {
+test('an API server that fails after its first answer is an error, not a finding', async (t) => {
   const { client } = await startFakeApi(t, ({ path }, response) => {
     if (path === '/version') json(response, 200, version);
     else json(response, 500, status(500, 'InternalError', 'etcdserver: request timed out'));

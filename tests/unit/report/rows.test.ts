@@ -61,7 +61,7 @@ suite('namespaces', () => {
   });
 
   test('none has opted in: passed; a namespace of -n that has not: failed', () => {
-    // a namespace whose label has the value none has no profile either
+    // a namespace with the label value none also has no profile
     const namespaces = found([{ name: 'plain', profile: undefined }]);
     const [none] = rowsIn('namespaces', { namespaces });
     assert.deepEqual([none?.result, none?.what], ['passed', 'no namespace has opted in']);
@@ -186,7 +186,7 @@ suite('nodes', () => {
     assert.deepEqual(stateWith(), [['mesh', 'n1', 'ready', 'passed']]);
   });
 
-  test('no node, no network whose DaemonSet exists, or the pods of one namespace: what was not seen', () => {
+  test('the summary: no nodes, no network to show, or pods of other namespaces that were not read', () => {
     const summary = (more: More): string[] => rowsIn('nodes', more).map(({ what, hint }) => what + hint);
     assert.deepEqual(summary({ readiness: found(clusterWith({})) }), ['no nodes']);
     const lost = { namespaces: found([{ name: 'shop', profile: 'lost' }]) };

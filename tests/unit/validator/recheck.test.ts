@@ -119,7 +119,7 @@ const endAt = (port: string): string =>
 const apiServer = '10.96.0.1';
 const pod = readPod({ CNI_GATE_POD_IPS: '10.244.10.7', KUBERNETES_SERVICE_HOST: apiServer }, 1, () => []);
 
-test('the proxy or ztunnel must get the connection, unless it does not accept; a proxy may also not listen', async () => {
+test('the connection must reach the proxy or ztunnel; one that does not accept or listen has its own reason', async () => {
   const bound: string[] = [];
   let isAnswered = false;
   for (const [listeners, end, ...expected] of laterRows) {
@@ -160,7 +160,7 @@ test('the proxy or ztunnel must get the connection, unless it does not accept; a
   assert.deepEqual(bound, Array(laterRows.length).fill('127.0.0.1'));
 });
 
-test('the memory of a program at rest, in its arguments', () => {
+test('the arguments of a paused program contain its memory', () => {
   assert.deepEqual(readMemory(['recheck', '0', '5', '6']), { failures: 0, readiness: 5, startup: 6 });
   assert.deepEqual(readMemory(['recheck', '2', '5', '-1']), { failures: 2, readiness: 5, startup: -1 });
   for (const args of [

@@ -25,7 +25,7 @@ export interface Written {
   down?: boolean;
   /** States of our container that replace the others. */
   ours?: Pick<ContainerStatus, 'state' | 'lastState'>;
-  /** When the pod's other container started; undefined while it has not. */
+  /** When the pod's other container started; undefined before that. */
   main?: number | undefined;
   /** When the pod became unready, by its condition. */
   notReady?: number;

@@ -123,7 +123,7 @@ suite('a container that was killed and runs again in its sandbox', () => {
     assert.equal(cluster.writes(300, 'a', { ...unready, from: 290, sandbox: 289, main: 295 }), 'passed');
   });
 
-  test('with all other containers, in the first list of a new server: it is no pass', () => {
+  test('together with all other containers, before a new server lists the pod: it does not count as a pass', () => {
     const cluster = new Kubelet();
     cluster.writes(203, 'a', { ...again, main: 202, listed: true });
     assert.equal(cluster.isProved, false);

@@ -175,7 +175,7 @@ suite('whether a new pod helps', () => {
     });
   }
 
-  test('a pod of a DaemonSet whose node is not ready, although another node is: it would only return here', () => {
+  test('a pod of a DaemonSet whose node is not ready, although another is: its replacement would run on the same node', () => {
     const daemon = failedPod({ name: 'd', controller: controllerOf('d', 'DaemonSet') });
     assert.equal(wordFor(daemon, factsWith({ state: 'closed' }, elsewhere)), 'node-not-ready');
   });

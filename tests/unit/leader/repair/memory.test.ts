@@ -48,7 +48,7 @@ class Leader {
     });
   }
 
-  /** Decides about all broken pods. @returns the names of the deleted pods, or why the first pod is left alone */
+  /** Decides about all pods that failed or are not ready. @returns the deleted pods, or why the first is not deleted */
   look(): string {
     this.memory.sweep(this.now);
     const deleted: string[] = [];
