@@ -44,7 +44,7 @@ const inShop = [
   podWith({ containers: [{ name: 'c', env: many(19_000, (i) => ({ name: `V${i}`, value: 'x' })) }] }),
 ];
 
-/** The same pods in a namespace that does not exist: each is read again after cni-gate has requested the namespace. */
+/** The pods of {@link inShop}, also in an unknown namespace. cni-gate requests it and then reads the pod again. */
 const large = [...inShop, ...inShop.map((body) => Buffer.from(String(body).replaceAll('"shop"', '"none"')))];
 
 test('large pods with many containers, volumes, tolerations or variables, repeatedly', async (t) => {

@@ -28,7 +28,7 @@ test('600 connections that hold back the last byte of small bodies', async (t) =
   const { innocent } = await underAttack(t, async ({ server, signal }) => {
     const connections = new Connections(server);
     await hammer(600, signal, async (index) => {
-      // large bodies fill the memory for bodies in large steps, and small bodies fill the rest
+      // large bodies use up the memory for bodies in large steps, and small bodies use up what is left
       const size = index % 2 === 0 ? 5000 : 52_000;
       const socket = await connections.tls();
       socket.once('data', () => socket.destroy());
@@ -41,7 +41,7 @@ test('600 connections that hold back the last byte of small bodies', async (t) =
   assert.equal(innocent.retries, 0);
 });
 
-/** How many connections are opened. The server has room for 1,024; opening 8,500 takes a minute on two busy cores. */
+/** How many connections to open. The server accepts 1,024 at a time; opening 8,500 takes a minute on two busy cores. */
 const idle = Number(process.env.CNI_GATE_ATTACK_CONNECTIONS ?? 1500);
 
 test(`${idle.toLocaleString('en')} idle TLS connections`, async (t) => {
@@ -91,7 +91,7 @@ test('300 slow clients that send a byte now and then, or never read an answer', 
     const connections = new Connections(server);
     await hammer(300, signal, async (index) => {
       const socket = (await connections.tls()).pause();
-      // one in three sends byte by byte, one stops within the headers, and one sends many requests and reads nothing
+      // one in three sends byte by byte, one stops within the headers, and one sends many requests but reads no answer
       if (index % 3 === 0) {
         for (let sent = 0; sent < bytes.length && !socket.destroyed && !signal.aborted; sent++) {
           socket.write(bytes.subarray(sent, sent + 1));

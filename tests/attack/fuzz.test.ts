@@ -25,7 +25,7 @@ function fuzzed(random: () => number): { path: string; body: Buffer } {
   const review: unknown = JSON.parse(pick(reviews));
   for (let count = Math.floor(random() * 5); count > 0; count--) change(review, random, pick);
   const body = Buffer.from(JSON.stringify(review));
-  // overwrites random bytes, so that the body is invalid JSON or other JSON
+  // overwrites random bytes, so that the body is invalid or different JSON
   if (random() < 0.1) {
     for (let count = 1 + random() * 5; count > 0; count--)
       body[Math.floor(random() * body.length)] = Math.floor(random() * 256);
@@ -70,7 +70,7 @@ test(`${count.toLocaleString('en')} fuzzed requests over ${connections} connecti
   const answers = new Answers();
   const observation = await observe(server);
   const random = numbersOf(seed);
-  /** How many requests have begun. */
+  /** The number of requests that callers have begun. */
   let sent = 0;
   const caller = async (): Promise<void> => {
     while (sent < count) {
@@ -78,7 +78,7 @@ test(`${count.toLocaleString('en')} fuzzed requests over ${connections} connecti
       const { path, body } = fuzzed(random);
       const answer = await send(server, path, body, undefined, agent);
       answers.add(answer);
-      // requests to the fake API server do not matter here, so their record is emptied
+      // this test does not need the fake API server's record of requests, which would grow without limit
       if (number % 1000 === 0) cluster.asked.length = 0;
       if (answer.status >= 500)
         assert.fail(`${path}: ${answer.status} ${answer.body} for ${body.toString()}`);

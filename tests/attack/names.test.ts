@@ -17,7 +17,7 @@ function bindingOf(namespace: string, name: string): string {
   return JSON.stringify(review);
 }
 
-/** Requests for single objects, and lists of pods or namespaces that are not the start of a watch. */
+/** The requests for single objects, and the lists that do not belong to a watch. */
 const questions = ({ asked }: HostileCluster) =>
   asked.filter(({ method, path, query }) => {
     if (method !== 'GET' || query.watch !== undefined || path === '/version') return false;
@@ -47,7 +47,7 @@ test('thousands of invented names', async (t) => {
   const asked = questions(cluster).length;
   const max = lookups.burst + lookups.perSecond * seconds;
   t.diagnostic(`${answers.count(200)} calls, ${asked} requests to the API server, at most ${max.toFixed(0)}`);
-  // each call names another pod that does not exist: without the limit, each would cause a request to the API server
+  // each call names a different pod that does not exist: without the limit, each would cause a request
   assert.ok(answers.count(200) > max, 'the attack does not exceed the limit');
   assert.ok(asked <= max, 'the limit does not hold');
 });

@@ -8,7 +8,7 @@ import { apiNode } from '../unit/core/networks/objects.ts';
 import { underAttack } from './harness/attack.ts';
 import { agentOn, agentsPath, nodesPath, refusedPod } from './harness/fake-cluster.ts';
 
-/** The nodes of a large cluster. Cilium is ready on all but the first. */
+/** The nodes of a large cluster. Cilium is ready on every node except the first. */
 const nodes = Array.from({ length: 1000 }, (_, index) => `n${index + 1}`);
 const [broken = '', ...ready] = nodes;
 const objects = {
@@ -19,15 +19,15 @@ const objects = {
     const status = { ...node.status, allocatable: { cpu: '64', memory: '256Gi', pods: '110' } };
     return { ...node, metadata: { ...node.metadata, labels }, status };
   }),
-  // the list of each node's pods has 18 MB
+  // each list of a single node's pods is 18 MB long
   [podsOnNodes]: Array(14).fill(pendingPod('elsewhere', 'large', { claimName: 'x'.repeat(1_300_000) })),
   [agentsPath]: [agentOn(broken, 'CrashLoopBackOff'), ...ready.map((name) => agentOn(name))],
 };
 
 /**
- * A node affinity for the broken node only. Every node matches all expressions but the last, so a comparison in order
- * has to go to the end. The keys differ between pods, so that no two pods have equal expressions. The keys are short,
- * because requirements of more than 16 KiB are not compared at all.
+ * A node affinity that selects only the broken node. Every node matches all expressions except the last, so each
+ * comparison evaluates all of them. The keys differ between pods, so that no two pods have equal expressions. The keys
+ * are short, because cni-gate does not compare requirements of more than 16 KiB at all.
  */
 const inExpressions = (count: number, pod: number): object =>
   requiring({
@@ -40,7 +40,7 @@ const inExpressions = (count: number, pod: number): object =>
     ],
   });
 
-// pods just below the limit of terms cost the most; those above it are not compared with nodes
+// pods just below the limit for terms cost the most; cni-gate does not compare pods above it with nodes
 for (const terms of [planLimits.terms - 5, 280]) {
   test(`400 pods that wait with ${terms} expressions each, on 1,000 nodes: another pod is still steered`, async (t) => {
     const isSteered = (path: string): boolean => path === '/api/v1/namespaces/shop/pods/bystander/status';

@@ -8,7 +8,7 @@ import { servers } from './servers.ts';
 
 const body = JSON.stringify(recorded('pod-statefulset-db'), null, 2);
 
-/** Microseconds per call: the median of several batches. */
+/** Measures the microseconds per call: the median of several batches. */
 function time(call: () => void): number {
   const batch = 2000;
   for (let warm = 0; warm < batch; warm++) call();

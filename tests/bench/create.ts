@@ -1,7 +1,7 @@
 /**
- * `npm run bench create`: how long the creation of a pod takes on a real API server, with nothing, with a minimal
- * webhook in Go, with cni-gate's webhook, and with cni-gate's mutating policy. The policy over the final pod is in
- * force for the last two, and the mutating policy is also measured without it. All are measured in one run, in turn.
+ * `npm run bench create`: how long a real API server takes to create a pod without admission, with a minimal webhook in
+ * Go, with cni-gate's webhook, and with its mutating policy. For the last two, the policy that validates the final pod
+ * also applies; the mutating policy is measured alone as well. One run measures all of them in turn.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -27,7 +27,7 @@ import { median } from './load.ts';
 import { type Row, report } from './report.ts';
 
 const creations = 300;
-/** The namespace label that says what injects the proof there. */
+/** The label of each namespace. Its value, one of {@link ways}, selects what mutates the namespace's pods. */
 const way = 'bench';
 const ways = ['nothing', 'go', 'webhook', 'policy', 'alone'] as const;
 type Way = (typeof ways)[number];
@@ -44,7 +44,7 @@ await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
 await cluster.stop();
 report('create', rows);
 
-/** Limits each webhook and policy to the namespaces in which it has to be in force. */
+/** Limits each webhook and policy of cni-gate to the namespaces in which the bench measures it. */
 async function separate(): Promise<void> {
   const byPolicy = { key: way, operator: 'In', values: ['policy', 'alone'] };
   for (const object of structuredClone(policyObjects(policyOf())) as PolicyObject[]) {
@@ -70,7 +70,7 @@ async function makeNamespace(name: Way): Promise<void> {
   await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 
-/** Builds and starts the webhook in Go, which adds what cni-gate adds. */
+/** Builds and starts the webhook in Go, which answers every pod with cni-gate's patch. */
 async function startGoWebhook(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   const file = (name: string, text: string): string => {
@@ -133,7 +133,7 @@ function create(api: Api, where: Way, name: string, containers: number, query = 
   return api.post<Stored>(`/api/v1/namespaces/${where}/pods${query}`, podOf(name, where, containers));
 }
 
-/** Creates pods in all namespaces in turn, over one connection. */
+/** Creates pods in all namespaces in turn, over one connection, and measures the time. */
 async function measured(containers: number): Promise<Row[]> {
   const api = new Api(cluster.admin, 1);
   const took = new Map<Way, number[]>(ways.map((name) => [name, []]));

@@ -26,7 +26,7 @@ export interface Figures {
   peak: number;
 }
 
-/** Sends one body, as the API server does. @throws Error if the status of the answer is not 200 */
+/** Posts a body as the API server does. @throws Error if the status of the answer is not 200 */
 async function post({ agent, port }: Target, body: string): Promise<void> {
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   const to = { agent, host: '127.0.0.1', port, path: '/mutate?timeout=10s', method: 'POST' };
@@ -34,7 +34,7 @@ async function post({ agent, port }: Target, body: string): Promise<void> {
   if (status !== 200) throw new Error(`status ${status}`);
 }
 
-/** Sends one body over all connections for `seconds`. @throws Error if the status of an answer is not 200 */
+/** Posts a body repeatedly over all connections for `seconds`. @throws Error if the status of an answer is not 200 */
 export async function load(server: Target, body: string, seconds: number): Promise<Figures> {
   const took: number[] = [];
   const before = await server.usage();

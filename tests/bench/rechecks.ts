@@ -1,4 +1,4 @@
-/** The rows of `npm run bench validator` about rechecks: their CPU time and memory, and the memory between them. */
+/** The part of `npm run bench validator` about rechecks: their CPU time and memory, and the memory between rechecks. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PodSpecimen, specimens } from '../netns/harness/pods.ts';
@@ -23,7 +23,7 @@ export function megabytes(running: Pick<RunningProof, 'pid'>, file: string, name
   return (Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1024) / 1e6;
 }
 
-/** The highest peak of resident memory that is seen in rechecks within five seconds, in MB. */
+/** The peak of resident memory in MB, over all rechecks of five seconds. */
 async function peakOf(running: RunningProof): Promise<number> {
   let peak = 0;
   for (const end = performance.now() + 5000; performance.now() < end; await sleep(1))
@@ -31,7 +31,7 @@ async function peakOf(running: RunningProof): Promise<number> {
   return peak;
 }
 
-/** Measures rechecks once a second. @param seconds how long to measure each pod */
+/** Measures rechecks that run once a second. @param seconds how long to measure each pod */
 export async function rechecks(seconds: number): Promise<Row[]> {
   const rows: Row[] = [];
   const row = (figure: string, conditions: string, measured: number, unit: string, atMost: number): void =>

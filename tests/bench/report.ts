@@ -25,7 +25,7 @@ export interface Row {
 
 const at = process.argv.indexOf('--report');
 const page = at < 0 ? undefined : process.argv[at + 1];
-// fails now if the page does not exist, not after the minutes that a bench takes
+// if the page does not exist, fails now and not after the minutes that a bench takes
 if (page !== undefined) readFileSync(page);
 
 const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });

@@ -22,10 +22,10 @@ const sizes = [
   [15_000, 3, 300],
 ] as const;
 
-/** After this many milliseconds, V8 has returned the memory that it no longer needs. */
+/** The time, in milliseconds, within which V8 returns memory that it no longer needs. */
 const settle = 5000;
 
-/** @param loaded whether the server also gets full load after its start */
+/** Measures a server in a cluster of one size. @param loaded whether the server also gets full load after its start */
 async function measure([nodes, sets, memory]: (typeof sizes)[number], loaded: boolean): Promise<Row[]> {
   const conditions = `${nodes.toLocaleString('en')} nodes × ${sets} ${sets === 1 ? 'DaemonSet' : 'DaemonSets'}`;
   const row = (figure: string, measured: number, unit: string, atMost?: number): Row => {
@@ -56,13 +56,13 @@ async function measure([nodes, sets, memory]: (typeof sizes)[number], loaded: bo
   }
 }
 
-/** Sends reviews of one pod to `/mutate` for a minute. Each connection sends the next when the last is answered. */
+/** Sends reviews of one pod to `/mutate` for a minute. Each connection sends the next after the previous answer. */
 async function fullLoad({ port, vitals }: Server): Promise<Figures> {
   const review = recorded('pod-statefulset-db');
   const namespace = namespaceOf(0);
   review.request.namespace = namespace;
   review.request.object.metadata.namespace = namespace;
-  // the server's certificate is made for the bench, so it is not verified
+  // the bench itself issued the server's certificate, so the client does not verify it
   const agent = new Agent({ keepAlive: true, maxSockets: connections, rejectUnauthorized: false });
   try {
     return await load({ port, agent, usage: async () => vitals() }, JSON.stringify(review), 60);

@@ -10,10 +10,10 @@ const now = new Date();
 const authority = createAuthority({ days: 1, now });
 const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
 
-/** A patch as long as that of cni-gate in base64, so that all servers answer with the same number of bytes. */
+/** A text as long as cni-gate's patch in base64, so that both servers answer with the same number of bytes. */
 const patch = 'x'.repeat(1600);
 
-/** A server that does the least that any admission server has to do: it reads and parses the body, and answers. */
+/** A server that does only what every admission server must do: it reads and parses the body, and answers. */
 function bare(): Promise<number> {
   const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
     const chunks: Buffer[] = [];

@@ -27,7 +27,7 @@ async function start(kind: string): Promise<Started> {
   };
 }
 
-/** Loads the servers in turn, each for `seconds` of a round. */
+/** Loads the servers in turn: in each round, each server for `seconds`. */
 async function inTurns(started: ReadonlyMap<string, Target>, body: string): Promise<Rounds> {
   const all = new Map([...started.keys()].map((name): [string, Figures[]] => [name, []]));
   for (const server of started.values()) await load(server, body, warmUp);

@@ -1,5 +1,5 @@
 /**
- * `npm run bench validator`: the validator's time to the verdict, memory and file size, and 110 pods at the same time.
+ * `npm run bench validator`: the validator's time to the verdict, memory and file size, and proofs of 110 pods at once.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ async function verdictTime(sandbox: Sandbox): Promise<number> {
   return Number(/^verdict: .* after ([\d.]+) s/m.exec(log)?.[1]);
 }
 
-/** The peak memory of a proof in MB. @param message a pipe for its message: the proof ends only when this is read */
+/** The peak memory of a proof in MB. @param message a pipe for the proof's message; reading it lets the proof end */
 async function peakOf(sandbox: Sandbox, message: string): Promise<number> {
   const running = startProof(sandbox, specimen, { messageTo: message });
   await running.started;
@@ -71,7 +71,7 @@ await using dual = await Sandbox.make();
 await using ipv4 = await Sandbox.make({ families: 'ipv4' });
 for (const sandbox of [dual, ipv4]) {
   await writeRules(sandbox, linkerd());
-  // without ICMP limits, which repeated rounds would exceed: a real pod needs only one answer from its node
+  // disables the limits for ICMP, which repeated rounds would exceed; a real pod needs only one answer from its node
   await sandbox.exec('node', 'sh', [
     '-c',
     'echo 0 | tee /proc/sys/net/ipv4/icmp_ratelimit /proc/sys/net/ipv6/icmp/ratelimit',

@@ -9,10 +9,10 @@ import { version } from '../../webhook/lib/version.ts';
 import { policyOf } from '../support/configurations.ts';
 import { recorded } from '../support/reviews.ts';
 
-/** The answer that a case expects. */
+/** The answer that a case expects from `/mutate`. */
 export interface Expectation {
   outcome: string;
-  /** Absent: `profile-applies`. */
+  /** If absent, the expected reason is `profile-applies`. */
   reason?: string;
   /** The profiles that apply to the pod. Outcome, reason and profiles are also the audit annotations of the answer. */
   profiles?: string;
@@ -22,7 +22,7 @@ export interface Expectation {
   patch?: unknown;
 }
 
-/** A later call for the same pod: what others changed since the last answer, and the expected answer. */
+/** A later call for the same pod: the changes that others made since the last answer, and the expected answer. */
 export interface LaterCall {
   others?: Operation[];
   expect?: Expectation | null;
@@ -42,9 +42,9 @@ export interface GoldenCase {
     known?: boolean;
   };
   ownNamespace?: string;
-  /** Fields of the AdmissionReview's request that differ from those of a pod's creation. */
+  /** Fields of the AdmissionReview's request that differ from the request to create a pod. */
   request?: Record<string, unknown>;
-  /** Fields that differ from those of an ordinary pod, {@link ordinaryPod}. */
+  /** Fields that differ from those of {@link ordinaryPod}. */
   pod?: { metadata?: Pod['metadata']; spec?: Partial<PodSpec> };
   /** The name of a recorded review, instead of a pod. */
   review?: string;
@@ -83,7 +83,7 @@ export function beginningOf(golden: GoldenCase): { pod: Pod; request: Record<str
 
 const nameOf = (golden: GoldenCase): string => golden.namespace?.name ?? 'shop';
 
-/** The policy and the namespaces of a case. */
+/** The policy and the namespaces with which a case calls `mutate()`. */
 export function contextOf(golden: GoldenCase): MutateContext {
   const { labels, annotations = {}, profile, known } = golden.namespace ?? {};
   const all = { 'kubernetes.io/metadata.name': nameOf(golden), ...labels };

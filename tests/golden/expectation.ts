@@ -13,7 +13,7 @@ const ordinary: { container: Fields; usual: Fields; variables: Fields[]; volume:
   readFileSync(new URL('./injected.yaml', import.meta.url), 'utf8'),
 );
 
-/** An answer in the form in which cases expect it. */
+/** Converts an answer to the form that cases use. */
 export function expectationOf({ decision, response, patch }: Answer): Expectation {
   const { outcome, reason } = decision;
   const { profiles, ...audit } = response.auditAnnotations ?? {};
@@ -29,7 +29,7 @@ export function expectationOf({ decision, response, patch }: Answer): Expectatio
   return { ...rest, ...(operations.length > 0 && { patch: operations.map(shortOperation) }) };
 }
 
-/** An operation as `OP PATH` with its value; `remove PATH` and `move FROM PATH` have no value. */
+/** Abbreviates an operation to `OP PATH` and its value; `remove PATH` and `move FROM PATH` have no value. */
 function shortOperation(operation: Operation): unknown {
   const { op, path, ...rest } = operation;
   if ('value' in rest) return { [`${op} ${path}`]: abbreviated(rest.value) };
@@ -37,8 +37,8 @@ function shortOperation(operation: Operation): unknown {
 }
 
 /**
- * Puts placeholders in place of what a release or a new profile changes. The version is replaced only where an
- * injection writes the version, because a user's text may contain the same digits.
+ * Replaces what differs between releases, or changes with a new profile, by placeholders. The version is replaced only
+ * where an injection writes it, because a user's text may contain the same digits.
  */
 function withPlaceholders<T>(value: T): T {
   const text = JSON.stringify(value)
@@ -49,10 +49,10 @@ function withPlaceholders<T>(value: T): T {
 }
 
 /**
- * A value of a patch in which injected values are abbreviated. Of the init container, its checks remain, and the fields
- * that differ from `container` in `injected.yaml`: see {@link difference}. If a variable has the same value as in that
- * file, only its name remains. Different containers never have the same short form, and no other value of a pod has
- * `checks`. The volume of that file becomes `injected: volume`.
+ * Abbreviates the injected values in a value of a patch. The init container is reduced to its checks and to the fields
+ * that differ from `container` in `injected.yaml`: see {@link difference}. A variable with the same value as in
+ * `injected.yaml` is reduced to its name. Different containers never have the same short form, and no other value of a
+ * pod has `checks`. The volume of `injected.yaml` becomes `injected: volume`.
  */
 function abbreviated(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(abbreviated);
@@ -70,7 +70,7 @@ function abbreviated(value: unknown): unknown {
 const nameOrVariable = (variable: Fields): unknown =>
   ordinary.variables.some((usual) => same(usual, variable)) ? variable.name : variable;
 
-/** The fields of `actual` that differ from `base`: `usual` stands for the file's usual value, null for no value. */
+/** The fields of `actual` that differ from `base`: `usual` for that of `injected.yaml`, null if absent. */
 function difference(actual: Fields, base: Fields): Fields {
   const result: Fields = {};
   for (const key of new Set([...Object.keys(base), ...Object.keys(actual)])) {

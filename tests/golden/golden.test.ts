@@ -11,8 +11,8 @@ import { beginningOf, contextOf, type Expectation, readCase } from './case.ts';
 import { expectationOf } from './expectation.ts';
 
 /*
- * Each file in `cases/` is a pod and the answer that the pod must get, so the folder is the specification of `/mutate`.
- * `UPDATE_GOLDEN=1` writes the current answers into the files; read the difference before you keep the files.
+ * Each file in `cases/` contains a pod and the answer that `/mutate` must give, so the folder specifies `/mutate`.
+ * `UPDATE_GOLDEN=1` writes the current answers into the files; review the diff before you commit the files.
  */
 
 const folder = new URL('./cases/', import.meta.url);
@@ -58,7 +58,7 @@ interface Answered {
   seen: Expectation;
 }
 
-/** Writes the answers into the document. An answer that a later call repeats becomes an alias. */
+/** Writes the answers into the document. If later calls get equal answers, all but the first become YAML aliases. */
 function write(answers: Answered[], document: Document): void {
   for (const [at, { place, seen }] of answers.entries()) {
     const earlier = answers.slice(1, at).find((one) => isDeepStrictEqual(one.seen, seen));

@@ -6,7 +6,7 @@ import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 const { keys, likeOurs, others, jobs, kinds, 'opt-in': optIn } = tables('findings.yaml');
 
-/** Reviews the manifests of a case, and asserts the results that the case expects. */
+/** Reviews the manifests of a case, and asserts that the results are as the case expects. */
 async function holds(t: TestContext, one: TableCase): Promise<void> {
   const { findings, reported, report, summary, faults } = await reviewText(
     t,
@@ -39,7 +39,7 @@ for (const [title, cases] of suites) {
   });
 }
 
-test('keys similar to ours, and keys of others', async (t) => {
+test('keys similar to ours are findings, keys of others are not', async (t) => {
   const found = async (key: string): Promise<string[]> =>
     (await reviewText(t, manifests([{ labels: { [key]: 'cilium' } }]), { profile: 'cilium' })).findings;
   for (const key of likeOurs) assert.deepEqual(await found(key), ['KEY_UNKNOWN Deployment shop/web'], key);

@@ -9,7 +9,7 @@ import { folderWith } from '../support/folder.ts';
 import { jsonListOfDeployments } from '../support/large-inputs.ts';
 import { pod, type Reviewed, readYaml, reviewFiles, reviewNames, reviewText } from './support.ts';
 
-/** What a name stands for, relative to the folder; a fault is shown as its message. */
+/** The files that a name, folder or glob stands for, relative to the folder; or the message of the fault. */
 const found = (folder: string, name: string): string[] =>
   expand(`${folder}/${name}`).map((one) =>
     typeof one === 'string'
@@ -23,7 +23,7 @@ test('files, folders and globs; a missing one is an error', (t) => {
   const folder = folderWith(t, { ...hidden, ...read });
   const cases: [name: string, expected: string[]][] = [
     ['.', ['[x].yaml', 'a.yml', 'b.yaml', 'c/d.json']],
-    // a named file is read whatever its extension
+    // a file that is named explicitly is read, whatever its extension
     ['c/e.txt', ['c/e.txt']],
     ['*.y*ml', ['[x].yaml', 'a.yml', 'b.yaml']],
     ['**/d.{json,yaml}', ['c/d.json']],
@@ -136,7 +136,7 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     assert.equal(faults.length, 1, text.slice(0, 40));
     assert.match(faults[0] ?? '', message);
     const [where] = /^\d+/.exec(faults[0] ?? '') ?? [];
-    // some faults are reported further down than others
+    // for some faults, the reported line is below the first line of the document
     assert.ok(Number(where) >= 13 && Number(where) <= 23, faults[0]);
     assert.deepEqual(reported, [
       'injected profile-applies Pod shop/before',

@@ -26,7 +26,7 @@ for (const { kind: named, at, ...body } of tables('kinds.yaml')) {
       const first = jsonpatch.getValueByPointer(patched, `${pointer}/spec/initContainers/0/name`);
       assert.equal(first, 'cni-gate-validator');
     }
-    // `review` makes up names for containers that an operator names later, but does not write them to its output
+    // if an operator names the containers later, `review` invents names, but does not write them to its output
     assert.deepEqual(parse(reviewed.yaml()), patched);
   });
 }

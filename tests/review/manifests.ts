@@ -12,7 +12,7 @@ export interface TableCase {
   config?: object;
   /** The code and the subject of each finding. */
   finds?: string[];
-  /** A part of the message of the first finding. */
+  /** A text that the message of the first finding must contain. */
   says?: string;
   /** The outcome, reason, kind and name of each workload. */
   reported?: string[];
@@ -30,7 +30,7 @@ export const flagsOf = ({ profile, config }: Pick<TableCase, 'profile' | 'config
 });
 
 /**
- * YAML documents from short forms. A text is `Namespace NAME [PROFILE]`, `Pod NAME [NAMESPACE]`, or `Host NAME
+ * Expands short forms to YAML documents. A text is `Namespace NAME [PROFILE]`, `Pod NAME [NAMESPACE]`, or `Host NAME
  * [NAMESPACE]` for a pod on the host network. An object with `namespace` stands for a Namespace, an object with
  * `apiVersion` is used as it is, and any other object stands for a workload.
  */
@@ -68,7 +68,7 @@ const namespaceObject = ({ namespace, profile, labels = {}, ...others }: Fields)
   },
 });
 
-/** A Deployment `web`, or another kind. `labels` and `annotations` are those of the pods, `own` is for the workload. */
+/** A workload, by default the Deployment `web`. `labels` and `annotations` are those of its pods, `own` is its own. */
 function workload(form: Fields): object {
   const { kind = 'Deployment', name = 'web', namespace_: namespace = 'shop' } = form;
   const { own = {}, labels, annotations, containers = [], pod: more = {}, job = {} } = form;

@@ -12,13 +12,13 @@ interface Case {
   profile: string;
   namespace?: Record<string, unknown>;
   pod?: Record<string, unknown>;
-  /** The workload as the mesh's injector changes it. */
+  /** The workload after the mesh's injector has changed it. */
   injected?: Record<string, unknown>;
-  /** The command of the injector, which the message of the finding must contain. */
+  /** The command that runs the mesh's injector. The message of the finding must contain it. */
   command?: string;
 }
 
-/** The cases of all meshes; each mesh has a file. */
+/** The cases of all meshes, from one file for each mesh. */
 const cases: Record<string, Case[]>[] = globSync('mesh-*.yaml', { cwd: import.meta.dirname }).map(tables);
 const casesOf = (outcome: string): Case[] => cases.flatMap((table) => table[outcome] ?? []);
 

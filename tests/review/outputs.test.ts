@@ -14,7 +14,7 @@ import { folderWith } from '../support/folder.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
 import { command, labelled, namespaceOf, pod } from './support.ts';
 
-/** Each kind of problem, and pods without one, in a repository. The configuration forbids to opt out. */
+/** A repository with each kind of problem, and with pods without a problem. Its configuration forbids opting out. */
 const files = {
   'cni-gate.conf': 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n',
   'a.yaml': [
@@ -29,7 +29,7 @@ const files = {
   'b.yaml': `kind: Service\napiVersion: v1\n---\n${labelled('broken', '1.10')}---\na: b: c\n`,
 };
 
-/** What the command prints for {@link files}, as a step of GitHub Actions or elsewhere. */
+/** Runs the command on {@link files} in a folder that GITHUB_WORKSPACE names, and returns what it prints. */
 async function printed(t: TestContext, ...args: string[]) {
   const folder = folderWith(t, files);
   const { GITHUB_WORKSPACE: before = '' } = process.env;
@@ -193,7 +193,7 @@ test('GitHub annotations: a command for each problem, then totals, and nothing i
   );
   assert.equal(commands[3]?.text, `Pod shop/refused: ${unknown}`);
   assert.match(others[0] ?? '', /^reviewed 6 workloads: 3 injected, /);
-  // standard output and standard error are one log in CI, so each problem must be in only one of the two
+  // CI joins standard output and standard error in one log, so each problem must be in only one of the two
   assert.deepEqual([others.slice(1), messages], [['failed'], '']);
 });
 
@@ -212,7 +212,7 @@ test('GitLab Code Quality: a violation for each problem', async (t) => {
   assert.equal(new Set(violations.map(({ fingerprint }: { fingerprint: string }) => fingerprint)).size, 6);
 });
 
-/** A report with only an error at each of these places. */
+/** A report that contains only errors, one at each of these places. */
 const reportAt = (...places: { message?: string; file: string; line: number }[]) => ({
   documents: [],
   reviewed: [],

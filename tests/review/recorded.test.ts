@@ -11,7 +11,7 @@ import { command, namespaceOf, pod, reviewFiles, reviewText } from './support.ts
 const profile = 'cilium.linkerd.multus';
 const json = (name: string): string => JSON.stringify(recorded(name));
 
-/** The answers of the server's own code to recorded reviews, one on each line. */
+/** The answers of the server's own code to recorded reviews, in one line each. */
 async function expected(
   of: readonly string[],
   namespaces = new FixedNamespaces(new Map(), profile),

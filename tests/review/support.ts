@@ -25,7 +25,7 @@ export interface Flags {
   assumeMeshed?: boolean;
 }
 
-/** Reviews texts as the files of a folder, in the order of their names. No other process is started. */
+/** Reviews texts as the files of a folder, in the order of their names, within this process. */
 export const reviewFiles = (
   t: TestContext,
   files: Record<string, string>,
@@ -35,7 +35,7 @@ export const reviewFiles = (
   return reviewNames({ names: [folderWith(t, files)], policy, namespace: 'default', ...flags });
 };
 
-/** Reviews one text as a file. */
+/** Reviews a text as if it were a file. */
 export const reviewText = (t: TestContext, text: string, flags: Flags = {}): Promise<Reviewed> =>
   reviewFiles(t, { 'input.yaml': text }, flags);
 

@@ -7,7 +7,7 @@ import { namespaceOf, pod, type Reviewed, readYaml, reviewFiles, reviewText } fr
 
 const texts: Record<string, string> = tables('patched.yaml');
 
-/** The value of a text after the patches of its workloads. Each alias becomes a copy of the value that it shares. */
+/** The value of a YAML text after the patches of its workloads. Each alias becomes a copy of its anchor's value. */
 function patchedValue(text: string, { report }: Reviewed): unknown {
   const value = JSON.parse(JSON.stringify(readYaml(text)));
   for (const { workload, decision } of report.reviewed) {

@@ -11,7 +11,7 @@ import { startServer } from '../support/running-server.ts';
 
 const labels = { 'cni-gate.io/profile': 'cilium' };
 
-/** Starts the server with a fake API server, and with waits that are short enough for a test. */
+/** Starts the server with a fake API server, and with short waiting times. */
 async function serving(t: TestContext, answer: (asked: Asked, response: ServerResponse) => void) {
   const api = await startFakeApi(t, answer);
   const server = await startServer(t, {
@@ -69,7 +69,7 @@ test('once the namespaces are listed, the server is ready and stays ready during
   assert.match((await server.ops('/readyz')).body, /starting/);
   away = false;
   await api.nth(2);
-  // the client requests the watch after the list
+  // waits for the watch, which the client requests after the list
   while (api.asked.at(-1)?.query.watch === undefined) await api.nth(api.asked.length);
   assert.equal((await server.ops('/readyz')).body, 'ok\n');
   assert.equal((await review('pod-deployment-web')).auditAnnotations.outcome, 'injected');

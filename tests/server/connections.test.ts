@@ -1,4 +1,4 @@
-/** Limits of connections, and ordinary load, which no limit may stop. tests/attack floods the server. */
+/** Limits for connections, and ordinary load, which the limits must allow. tests/attack floods the server. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent } from 'node:https';
@@ -13,11 +13,11 @@ import { open, startServer, type TestServer } from '../support/running-server.ts
 const binding = JSON.stringify(recorded('binding-deployment-web'));
 const pod = JSON.stringify(recorded('pod-deployment-web'));
 
-// the first test only waits, for 20 s, so the others run beside it, one after another
+// the first test only waits for 20 s, so the others run at the same time, one after another
 suite('connections', { concurrency: 2 }, () => {
   test('a connection that does not send the rest of its request in time is closed; a silent or answered one stays open', async (t) => {
     const server = await startServer(t);
-    // like a connection that the API server opens for a call, and keeps unused because another one became free
+    // the API server can open a connection for a call and then not use it, because another one became free
     const silent = await open(t, server);
     const begins = await open(t, server);
     begins.write('POST /gate HTTP/1.1\r\n');
@@ -107,7 +107,7 @@ suite('connections', { concurrency: 2 }, () => {
     const review = recorded('pod-deployment-web');
     const toleration = { key: 'example.com/dedicated', operator: 'Equal', value: 'x', effect: 'NoSchedule' };
     review.request.object.spec.tolerations = Array(10_000).fill(toleration);
-    // client and server share a process, and a large body has two seconds
+    // few large bodies: they must arrive within two seconds, and client and server share a process
     const bodies = [...Array(4).fill(JSON.stringify(review)), ...Array(400).fill(pod)];
     const answers = await Promise.all(bodies.map((body) => server.post('/mutate', body, { agent })));
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);

@@ -5,14 +5,14 @@ import { startServer, type TestServer } from '../support/running-server.ts';
 
 const limit = 5 * 1024 * 1024;
 
-/** Asserts that the server still answers a good review; called after each hostile body. */
+/** Asserts that the server still answers a valid review; called after each hostile body. */
 async function stillServes(server: TestServer): Promise<void> {
   const answer = await server.post('/mutate', JSON.stringify(recorded('pod-deployment-web')));
   assert.equal(answer.status, 200);
   assert.equal(patchOf(JSON.parse(answer.body).response)[0]?.path, '/spec/initContainers/0');
 }
 
-/** A review of `size` bytes, most of which are an annotation. */
+/** A review of `size` bytes, which consists mostly of one annotation. */
 function reviewOfSize(size: number): string {
   const { request } = recorded('pod-ad-hoc');
   const pod = request.object;

@@ -13,7 +13,7 @@ import { folderWith } from '../support/folder.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
 import { open, startServer, type TestServer } from '../support/running-server.ts';
 
-/** Waits for the effect of a reload. Fails with the server's log if there is no effect. */
+/** Waits until `check` returns true, for instance after a reload. If it does not, fails with the server's log. */
 async function eventually(server: TestServer, check: () => Promise<boolean> | boolean): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (await check()) return;
@@ -151,7 +151,7 @@ test('a drain cuts off a request that never ends', async (t) => {
   await never;
 });
 
-/** A connection on which one request was answered. The API server keeps such a connection for 90 s. */
+/** Opens a connection and sends one request on it. The API server keeps such an idle connection for 90 s. */
 async function idleConnection(
   t: TestContext,
   server: TestServer,
@@ -172,7 +172,7 @@ async function idleConnection(
   return { call, closed };
 }
 
-/** Waits until the port refuses connections, which a draining server does after a delay. */
+/** Waits until the port refuses connections. A server that drains closes its port only after a delay. */
 async function portClosed(server: TestServer): Promise<void> {
   await eventually(server, async () => {
     const socket = connectPlain({ host: '127.0.0.1', port: server.port });

@@ -24,10 +24,10 @@ interface Change {
   after: Stored | undefined;
 }
 
-/** The objects of a cluster, and all changes of them. A resource version is the number of changes until then. */
+/** The objects of a cluster, and the history of their changes. A resource version is the number of changes so far. */
 export class Api {
   readonly clock: Clock;
-  /** Makes the change of a request that is not GET. @throws ClusterError */
+  /** Handles a request other than GET, which changes objects. @throws ClusterError */
   readonly write: (method: Method, path: string, body: unknown) => unknown;
   readonly #objects = new Map<string, Stored>();
   readonly #changes: Change[] = [];
@@ -56,7 +56,7 @@ export class Api {
     return resourceVersion;
   }
 
-  /** The next change after `version`, once it exists; undefined if there is none within `most` milliseconds. */
+  /** Waits for the first change after `version`. @returns undefined if there is none within `most` milliseconds */
   async change(version: number, most: number, signal?: AbortSignal): Promise<Change | undefined> {
     if (version >= this.version) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -74,9 +74,9 @@ export class Api {
   }
 }
 
-/** The client of one replica. Its watches deliver events late, but in their order. */
+/** The API client of one replica. Its watches deliver events late, but in order. */
 export class ModelClient extends ApiClient {
-  /** Returns how late the next event is, in milliseconds. */
+  /** Returns the delay of the next event, in milliseconds. */
   delay: () => number;
   readonly #api: Api;
 
@@ -119,7 +119,7 @@ export class ModelClient extends ApiClient {
       const due = Math.max(clock.now, at + this.delay());
       await clock.sleep(Math.min(due, until) - clock.now, signal);
       if (due >= until) {
-        // the next watch delivers the event, because this watch ends before the event is due
+        // this watch ends before the event is due, so the next watch delivers the event
         yield textOf({ type: 'BOOKMARK', object: { metadata: { resourceVersion: `${version}` } } });
         return;
       }
@@ -129,7 +129,7 @@ export class ModelClient extends ApiClient {
     }
   }
 
-  /** Waits for as long as a request takes. */
+  /** Simulates the latency of a request. */
   #way = (signal: AbortSignal | undefined): Promise<void> =>
     this.#api.clock.sleep(this.#api.clock.between(2, 20), signal);
 }
@@ -145,7 +145,7 @@ const textOf = (value: object): ObjectText => ({ text: JSON.stringify(value), is
 type Query = NonNullable<RequestOptions['query']>;
 type Selects = (object: Stored) => boolean;
 
-/** A filter for the objects of a path. Of labels, it compares only the key; of fields, only `spec.nodeName`. */
+/** A filter for the objects of a path. It supports one label key without its value, and the field `spec.nodeName`. */
 function selectorOf(path: string, { labelSelector = '', fieldSelector }: Query = {}): Selects {
   const [, namespace, resource, name] =
     /^\/apis?\/(?:apps\/)?v1\/(?:namespaces\/([^/]+)\/)?(\w+)(?:\/([^/]+))?$/.exec(path) ?? [];

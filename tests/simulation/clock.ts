@@ -12,7 +12,7 @@ interface Timer {
   call: () => void;
 }
 
-/** A clock that only {@link Clock.run} moves, from timer to timer. Times are milliseconds since {@link start}. */
+/** A clock that only {@link Clock.run} advances, from timer to timer. Times are milliseconds since {@link start}. */
 export class Clock {
   now = 0;
   /** Returns random numbers from 0 up to 1, which depend on the seed. */
@@ -60,7 +60,7 @@ export class Clock {
       this.#timers.shift();
       this.now = next.at;
       next.call();
-      // within one turn of the real event loop, all promises settle that can settle
+      // one iteration of the real event loop settles all promises that can settle
       await new Promise((resolve) => realTurn(resolve));
     }
     this.now = end;

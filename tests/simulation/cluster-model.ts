@@ -29,19 +29,19 @@ export interface Options {
   evidence?: 'ready' | 'proof';
 }
 
-/** A model of scheduler, controllers, kubelets and API server, in which replicas of the real program run. */
+/** A model of scheduler, controllers, kubelets and API server. The replicas of cni-gate run its real code. */
 export class Cluster {
   readonly clock: Clock;
   readonly nodes: Node[] = [];
   readonly owners: Owner[] = [];
   readonly pods = new Set<Pod>();
   readonly replicas: { client: ModelClient; view: NodesView; lead: (now: boolean) => void }[] = [];
-  /** The pods that repair deleted, and how many of their replacements failed. */
+  /** The pods that repair deleted; {@link inVain} is the number of their replacements that failed. */
   readonly deleted: Pod[] = [];
   inVain = 0;
   /**
-   * For each binding, how many seconds had passed since the scheduler first failed to bind the pod, and how many other
-   * pods that were bound to the node in the last 30 s had no verdict yet.
+   * For each binding: the seconds since the scheduler first failed to bind the pod, and the number of other pods that
+   * were bound to the node in the last 30 s and had no verdict yet.
    */
   readonly bound: { node: Node; waited: number; trying: number }[] = [];
   readonly #api: Api;
@@ -74,9 +74,9 @@ export class Cluster {
     this.replicas.push({ client, view, lead });
   }
 
-  // called by scenarios
+  // methods for scenarios
 
-  /** Adds a node, or changes a known one. */
+  /** Adds a node, or changes the node of this name. */
   node(name: string, more: Partial<Node> = {}): Node {
     const known = this.nodes.find((node) => node.name === name);
     const node = Object.assign(known ?? new Node(), { name, ...more });
@@ -94,7 +94,7 @@ export class Cluster {
 
   seconds = (seconds: number): Promise<void> => this.clock.run(seconds * 1000);
 
-  /** @returns the seconds until all pods that can pass have passed; infinity if more than `seconds` */
+  /** @returns the seconds until all pods that can pass have passed; infinity if that takes more than `seconds` */
   async untilAllRun(seconds: number): Promise<number> {
     const running = (of: Owner): number =>
       [...this.pods].filter(({ owner, leaving, verdict }) => owner === of && !leaving && verdict === 'passed')
@@ -106,7 +106,7 @@ export class Cluster {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Ends all sandboxes. The kubelet runs again 5 s later, and the plugin works another `late` seconds later. */
+  /** Reboots a node, which ends its sandboxes. The kubelet starts after 5 s, the plugin works `late` seconds later. */
   async reboot(node: Node, late = 5): Promise<void> {
     const boot = node.boot + 1;
     Object.assign(node, { boot, isUp: false, works: false, ready: false });
@@ -119,11 +119,11 @@ export class Cluster {
     if (node.boot === boot) this.startAgent(node, { works: true });
   }
 
-  /** Starts a new container of the agent, which is Ready. */
+  /** Restarts the container of the node's agent. The agent is Ready immediately. */
   startAgent = (node: Node, more: Partial<Node> = {}): Node =>
     this.node(node.name, { ready: true, agentStarted: Date.now() + node.ahead, ...more });
 
-  /** Restarts the kubelet, which reports sidecars as not started until it has run their startup probes again. */
+  /** Restarts the kubelet, which reports sidecars as not started until their startup probes have succeeded again. */
   async restartKubelet(node: Node): Promise<void> {
     const there = this.#on(node).filter(({ verdict }) => verdict === 'passed');
     for (const started of [false, true]) {
@@ -182,7 +182,7 @@ export class Cluster {
     }
   }
 
-  /** The nominated node, or the node with the fewest pods, even if the gate refused the pod on that node before. */
+  /** The nominated node, or else the node with the fewest pods, even if the gate has refused to bind the pod to it. */
   #nodeFor({ nominated }: Pod): Node {
     const pods = (node: Node): number => this.#on(node).length;
     const [emptiest] = this.nodes.toSorted((one, other) => pods(one) - pods(other));

@@ -11,7 +11,7 @@ export class Node {
   works = true;
   /** By how many milliseconds the node's clock is ahead. */
   ahead = 0;
-  /** Whether the processor is so busy that, after a first failed run, a proof cannot be made (exit code 69). */
+  /** Whether the CPU is so busy that a proof that has failed once cannot run its checks again (exit code 69). */
   busy = false;
   /** Whether the kubelet runs, and the number of the current boot. */
   isUp = true;
@@ -40,12 +40,12 @@ export class Pod {
   uid = '';
   owner = new Owner();
   createdAt = Date.now();
-  /** Whether the pod replaces one that repair deleted. */
+  /** Whether the pod replaces a pod that repair deleted. */
   repaired = false;
   version = '';
   node: Node | undefined;
   boundAt = 0;
-  /** Since when the scheduler has failed to bind the pod, and the current reason. */
+  /** When the scheduler first failed to bind the pod, and the current reason; undefined if the pod does not wait. */
   waits: { since: number; message: string } | undefined;
   nominated = '';
   leaving = false;

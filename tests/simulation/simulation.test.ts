@@ -107,7 +107,7 @@ scenario('owners that never pass do not move from node to node forever', 1, asyn
   for (const name of healthy.slice(0, 3)) cluster.owner(name, 4);
   for (let index = 0; index < 4; index += 1) cluster.owner(`broken${index}`, 1, { passes: false });
   for (let minute = 0; minute < 20; minute += 1) {
-    // the replacement of a deleted pod of `a` passes, which opens its node for the failed pods
+    // the replacement of the deleted pod of `a` passes, so its node is open to the failed pods
     const pod = [...cluster.pods].find(({ owner, leaving }) => owner.name === 'a' && !leaving);
     if (pod) cluster.remove(pod);
     await cluster.seconds(60);
@@ -156,7 +156,7 @@ const plans = fc.record({
   ),
 });
 
-/** Plans are random. `SIMULATION_SEED` and `SIMULATION_PATH` repeat a failure, whose message contains both. */
+/** Plans are random. To repeat a failure, set `SIMULATION_SEED` and `SIMULATION_PATH` to the values in its message. */
 const { SIMULATION_RUNS: runs = 5, SIMULATION_SEED: seed, SIMULATION_PATH: path } = process.env;
 const again = { ...(seed && { seed: Number(seed) }), ...(path && { path }) };
 
@@ -172,9 +172,9 @@ test('whatever happens, all pods that can pass run in the end, and few are delet
         void faults[fault]?.(cluster, nodes[node] as Node);
       }
       await cluster.seconds(60);
-      // n1 stays as the faults left it
+      // the faults of n1 are not repaired
       for (const { name } of nodes.slice(1)) cluster.node(name, { works: true, busy: false });
-      // 15 min: 10 for repair's longest pause, which outlasts the gate's, and 5 for four ordered pods with slow volumes
+      // 15 min: 10 for repair's longest pause, which exceeds the gate's, and 5 for four ordered pods with slow volumes
       assert.ok((await cluster.untilAllRun(900)) <= 900, 'pods that can pass do not run');
       assert.ok(cluster.inVain <= 15 * plan.owners.length, `${cluster.inVain} replacements failed`);
     }),

@@ -11,12 +11,12 @@ export interface Answer {
   patch: Operation[];
 }
 
-/** A copy made through JSON, like pods in requests, so keys such as `__proto__` stay ordinary keys. */
+/** Copies a value through JSON, so that keys such as `__proto__` stay ordinary keys, as in a request. */
 export function copyOf<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
-/** Calls `mutate()` for a pod. @param request fields that differ from those of a creation in namespace `shop` */
+/** Calls `mutate()` for a pod. @param request fields that differ from a request to create it in namespace `shop` */
 export function answerTo(pod: Pod, context: MutateContext, request: Record<string, unknown> = {}): Answer {
   const review = reviewOf(copyOf(pod), request);
   const { decision, review: answer } = mutate(review, context);

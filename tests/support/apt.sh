@@ -1,6 +1,6 @@
 # Scripts that install packages of Debian or Ubuntu source this file.
 
-# SUITE MISSING PACKAGE ...: installs the packages. Without apt-get, or the right to use it, prints what is missing.
+# apt_install SUITE MISSING PACKAGE ...: installs the packages. If apt-get is absent or needs root, prints MISSING.
 apt_install() {
   local name=$1 missing=$2 wait_for_lock=(-o DPkg::Lock::Timeout=300)
   shift 2

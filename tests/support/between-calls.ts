@@ -3,7 +3,7 @@ import { validatorContainer } from '../../webhook/lib/names.ts';
 
 /* Changes that plugins of the API server and other webhooks make to a pod between two calls. */
 
-/** Changes a pod in place. Changing the pod a second time has no effect. */
+/** Changes a pod in place. If the change is made a second time, it has no effect. */
 export type Change = (pod: Pod) => void;
 
 /** A container as a mesh or a secrets agent adds it, with the same resources as our init container. */

@@ -8,7 +8,7 @@ const checkout = fileURLToPath(new URL('../../', import.meta.url));
 /** The environment variable with the folder of the bundle that tests run as `cni-gate`. */
 const variable = 'CNI_GATE_BUNDLE';
 
-/** Bundles `cni-gate` as for the server's image. The tests that this process starts run the bundle. */
+/** Bundles `cni-gate` as the server's image does. Tests that this process starts afterwards run the bundle. */
 export function runBundled(folder: string): void {
   mkdirSync(folder, { recursive: true });
   copyFileSync(join(checkout, 'package.json'), join(folder, 'package.json'));
@@ -19,8 +19,8 @@ export function runBundled(folder: string): void {
 const bundle = process.env[variable];
 
 /**
- * `cni-gate` as a file in a folder: the bundle, or else the sources, which take a second of processor time longer to
- * start.
+ * The folder and the file of the `cni-gate` that tests run: the bundle, or else the sources, which use one more second
+ * of processor time to start.
  */
 export const program =
   bundle === undefined

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { join } from 'node:path';
 import { leftovers } from './leftovers.ts';
 
-/** The control group of a test run, whose name ends with the id of the run's process. @param kind its purpose */
+/** The path of a test run's control group, which ends with the run's process ID. @param kind the group's purpose */
 export const groupOf = (kind: string, pid: number): string => `/${prefixOf(kind)}${pid}`;
 
 const prefixOf = (kind: string): string => `cni-gate-${kind}-`;
 
-/** Makes a group in each hierarchy, because the kubelet requires that its configured group exists. */
+/** Creates a group in each hierarchy, because the kubelet requires that its configured group exists. */
 export function makeGroup(group: string): void {
   for (const hierarchy of hierarchies()) {
     handOn(hierarchy);
@@ -15,12 +15,12 @@ export function makeGroup(group: string): void {
   }
 }
 
-/** Removes a group and all groups below it. None of them may have a process. */
+/** Removes a group and all groups below it, which must not contain processes. */
 export function removeGroup(group: string): void {
   for (const hierarchy of hierarchies()) removeTree(join(hierarchy, group));
 }
 
-/** Removes the groups of killed runs of this kind. The name of a group contains the id of the run's process. */
+/** Removes the groups of this kind whose runs were killed. The name of a group contains the run's process ID. */
 export function removeLeftGroups(kind: string): void {
   for (const hierarchy of hierarchies()) {
     for (const name of leftovers(hierarchy, prefixOf(kind))) removeTree(join(hierarchy, name));
@@ -61,7 +61,7 @@ function handOn(hierarchy: string): void {
   }
 }
 
-/** Removes the folders of a group. The files in them go with their folders, and cannot be removed otherwise. */
+/** Removes the folders of a group. The kernel removes their files with them, and does not let others remove files. */
 function removeTree(path: string): void {
   if (!existsSync(path)) return;
   for (const entry of readdirSync(path, { withFileTypes: true })) {

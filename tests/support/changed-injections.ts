@@ -60,7 +60,7 @@ const status = (change: (text: string) => string): Change => {
   };
 };
 
-/** Replaces the end of the status annotation, from its profiles on. */
+/** Replaces the status annotation's text from the field `profiles` to the end. */
 const endOfStatus = (text: string): Change => status((old) => old.replace(/"profiles":.*/, `${text}}`));
 
 const checks = (change: (text: string) => string): Change => variableChange(env.checks, change);
@@ -87,7 +87,7 @@ const adds = (name: string, value = 'x'): Change => {
   return (_, { env: variables }) => variables?.push({ name, value });
 };
 
-/** Lets a variable take its value from a different field of the pod. */
+/** Changes the pod's field from which a variable takes its value. */
 const takesFrom = (name: string, fieldPath: string): Change => {
   return (_, { env: variables }) =>
     Object.assign(variables?.find((variable) => variable.name === name) ?? {}, {
@@ -277,7 +277,7 @@ const readiness = (fields: object): Change => {
   return (_, it) => Object.assign(it, { readinessProbe: { ...(it.readinessProbe as object), ...fields } });
 };
 
-/** Changes that the policy refuses in a pod whose checks are repeated. */
+/** Changes that the policy refuses in a pod with rechecks. */
 export const refusedWithRechecks: readonly Refused[] = [
   ...because(/has another readiness probe or interval/, {
     'no readiness probe': without('readinessProbe'),
@@ -313,7 +313,7 @@ export const refusedWithRechecks: readonly Refused[] = [
   }),
 ];
 
-/** Changes that the policy accepts. @param restored set if a later call of the webhook undoes the change */
+/** Changes that the policy accepts. `restored` is set if a later call of the webhook undoes the change. */
 export const taken: readonly [what: string, change: Change, restored?: 'restored'][] = [
   ['nothing changed', () => {}],
   ...[

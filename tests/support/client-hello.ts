@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { connect } from 'node:tls';
 
-/** The first bytes of a TLS connection to `localhost`. Any number of connections may begin with the same bytes. */
+/** The first bytes of a TLS connection to `localhost`. Tests may send them on any number of connections. */
 export async function clientHello(): Promise<Buffer> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -14,7 +14,7 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs `cni-gate` in another process until it ends. */
+/** Runs `cni-gate` as a separate process until it ends. */
 export function cniGate(
   args: string[],
   options: { input?: string; cwd?: string; env?: NodeJS.ProcessEnv } = {},
@@ -30,7 +30,7 @@ export function startCniGate(args: string[], env = process.env): ChildProcess {
   return spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** The error, with its code, of a command that cannot start. The command runs in this process. */
+/** Runs a command, which must fail, in this process. @returns the message and the code of its error */
 export async function errorOf(t: TestContext, command: Command, args: string[]): Promise<string> {
   const { env } = process;
   t.after(() => {
@@ -52,7 +52,7 @@ export async function errorOf(t: TestContext, command: Command, args: string[]):
 
 const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
 
-/** The arguments for Node in the image, which limit memory, and thereby the pauses of the garbage collector. */
+/** The image's arguments for Node. They limit memory, and thereby the garbage collector's pauses. */
 export const imageFlags = (JSON.parse(String(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1])) as string[]).slice(
   1,
   -1,

@@ -9,7 +9,7 @@ import { CniGateError } from '../../webhook/lib/errors.ts';
 /** The first two lines of every configuration file. */
 export const head = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
 
-/** The names of the built-in profiles, in their order. */
+/** The names of the built-in profiles, in the order of {@link builtInProfiles}. */
 export const builtInNames = builtInProfiles().map(({ name }) => name);
 
 /** The end of an error about an unknown profile. */
@@ -22,7 +22,7 @@ export const configurationOf = (fields: object): Configuration =>
 /** The policy of a configuration with these fields. */
 export const policyOf = (fields: object = {}): Policy => new Policy(configurationOf(fields));
 
-/** The code and the text with which a file is refused. {@link head} precedes `text` unless `whole` is set. */
+/** The code and message of the error for an invalid file: {@link head} and `text`, or only `text` if `whole` is set. */
 export function refusal(text: string, whole = false): string {
   try {
     parseConfiguration(whole ? text : head + text, 'cni-gate.yaml');
@@ -33,5 +33,5 @@ export function refusal(text: string, whole = false): string {
   return 'accepted';
 }
 
-/** The refusal of a file that is YAML but has these faults, one on each line. */
+/** The error for a file that is valid YAML but has these faults, one on each line. */
 export const invalid = (...lines: string[]): string => ['CNI_GATE_CONFIG_INVALID', ...lines].join('\n');

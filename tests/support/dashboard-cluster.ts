@@ -14,14 +14,14 @@ const pools = ['general', 'general-spot', 'gpu', 'ingress', 'batch'];
 const nodeName = (index: number): string =>
   `ip-10-${Math.floor(index / 250) + 20}-${index % 250}-17.eu-west-1`;
 
-/** The states of a network's agent on the nodes where something is wrong with it; `absent` if there is no agent. */
+/** The agents that are not ready, by network and index of the node; `absent` if the node has no agent. */
 const troubles: Record<string, AgentOptions | 'absent'> = {
   'linkerd 1': { ready: false, waiting: 'CrashLoopBackOff' },
   'cilium 0': { ready: false, waiting: 'ContainerCreating', createdAt: new Date(now - 40_000).toISOString() },
   'multus 2': 'absent',
 };
 
-/** The dashboard of a cluster in trouble. @param count the number of nodes, three or more */
+/** The dashboard of a cluster with {@link troubles}. @param count the number of nodes, three or more */
 export function dashboardOfNodes(count: number): Dashboard {
   const readiness = new Readiness();
   for (const name of networks) readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet(name)));

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * Waits until a value is the expected one.
- * @throws AssertionError with the difference, if it is not so after a minute
+ * Waits until `read` returns the expected value.
+ * @throws AssertionError with the difference, if the values still differ after a minute
  */
 export async function eventually<T>(read: () => T | Promise<T>, expected: T): Promise<void> {
   const end = performance.now() + 60_000;

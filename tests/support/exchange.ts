@@ -26,6 +26,6 @@ export function exchange(request: ClientRequest, body: string | Buffer): Promise
   return promise;
 }
 
-/** The beginning of a call whose body has this length. */
+/** The request line and headers of a call whose body has this length. */
 export const head = (path: string, length: number): string =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;

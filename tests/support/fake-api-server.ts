@@ -11,7 +11,7 @@ export interface Asked {
   query: Record<string, string>;
   headers: IncomingMessage['headers'];
   body: string;
-  /** How many requests came before this one, over all paths. */
+  /** How many requests, for any path, arrived before this one. */
   index: number;
 }
 
@@ -20,9 +20,9 @@ export interface FakeApiServer {
   client: ApiClient;
   asked: Asked[];
   open: Set<ServerResponse>;
-  /** Closes all connections, as the end of an API server's process does. */
+  /** Closes all connections, as if the API server's process had ended. */
   closeConnections(): void;
-  /** Resolves with the request of that index as soon as it has arrived. */
+  /** Resolves with the request of this index as soon as the request has arrived. */
   nth(index: number): Promise<Asked>;
 }
 
@@ -40,7 +40,7 @@ export function json(response: ServerResponse, code: number, value: unknown, hea
   response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
 
-/** An API server for faults that a real one cannot produce. @param access replaces the default connection to it */
+/** Starts a fake API server, for faults that a real one cannot produce. @param access how the client connects to it */
 export async function startFakeApi(
   t: TestContext,
   answer: (asked: Asked, response: ServerResponse) => void,

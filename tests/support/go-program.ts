@@ -25,7 +25,7 @@ export class GoProgram {
     try {
       const env = { ...process.env, GOBIN: folder, CGO_ENABLED: '0' };
       await run('go', ['install', '-trimpath', '-ldflags=-s -w', this.#source], '', env);
-      // if another run has built the same program meanwhile, replaces it with an equal file
+      // if another run has built the program meanwhile, this replaces its file with an equal one
       await rename(join(folder, basename(this.path)), this.path);
     } catch (error) {
       throw new Error(

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
 import { event } from './informing.ts';
 
-/** A pod that waits for a node. If `refusedAt` is set, the gate refused node n1 for the pod at that time. */
+/** A pod that waits for a node. If `refusedAt` is set, the gate refused to bind the pod to node n1 then. */
 export function pendingPod(
   namespace: string,
   name: string,
@@ -40,24 +40,24 @@ export const namespaceOf = (name: string, isIn: boolean, resourceVersion = '5'):
   },
 });
 
-/** The key, instead of the path, of lists and watches that select only the pods on nodes, or on a single node. */
+/** The key of lists and watches that select only pods that are bound to a node. Other keys are paths. */
 export const podsOnNodes = '/api/v1/pods on nodes';
 
-/** Whether a path is that of a collection; the path of a single object ends with its name. */
+/** Whether a path is that of a collection. The path of a single object ends with the object's name. */
 const isCollection = (path: string): boolean =>
   /\/(pods|nodes|namespaces|daemonsets|leases|events)$/.test(path);
 
 export interface HostileCluster extends FakeApiServer {
-  /** Resolves as soon as there is a watch of this key; by then the client has processed all earlier answers. */
+  /** Resolves as soon as a watch of this key is open. By then, the client has processed all earlier answers. */
   watched(key: string): Promise<ServerResponse>;
-  /** Sends an event to the watch of a key, and waits for the watch to begin if there is none. */
+  /** Sends an event on the watch of a key. If none is open, waits for the client to open one. */
   send(key: string, type: string, object: object): Promise<void>;
-  /** Sends an event, ends the watch, and resolves once the client has processed the event. */
+  /** Sends an event on the watch of a key, ends the watch, and resolves once the client has processed the event. */
   tell(key: string, type: string, object: object): Promise<void>;
 }
 
 /**
- * An API server that lists invented objects in pages, and whose watches send the events that a test makes.
+ * Starts a fake API server that lists a test's objects in pages, and whose watches send the test's events.
  *
  * @param there returns the objects of a key, or their JSON
  * @param keyOf the key of a list or watch; by default its path
@@ -78,7 +78,7 @@ export async function startHostileCluster(
       for (const poll of waiting) poll();
       return;
     }
-    // a client that lists again has ended its watch
+    // a client lists again only after its watch has ended
     watches.delete(key);
     const all = asked.method === 'GET' ? [...there(key)] : [];
     if (!isCollection(asked.path)) {

@@ -21,7 +21,7 @@ export const listOf = (resourceVersion: string, items: object[], token = ''): ob
 
 export const event = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
 
-/** An informer of namespaces with a fake API server. @param answer if `asked.query.watch` is not set, answers a list */
+/** Starts an informer of namespaces and a fake API server. @param answer answers lists and watches (`query.watch`) */
 export async function informing(
   t: TestContext,
   answer: (asked: Asked, response: ServerResponse) => void,
@@ -86,7 +86,7 @@ export async function informing(
   };
 }
 
-/** Answers lists with `list`, and lets `watch` answer watches. */
+/** A handler that answers lists with `list`, and calls `watch` to answer watches. */
 export const listing =
   (list: object, watch: (asked: Asked, response: ServerResponse, nth: number) => void) =>
   (asked: Asked, response: ServerResponse): void => {

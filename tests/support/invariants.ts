@@ -11,7 +11,7 @@ import { assertUntouched } from './untouched.ts';
 
 const places = new Set(['injected', 'updated', 'current']);
 
-/** Asserts what must be true of every answer, whatever was decided. Returns the pod after the patch. */
+/** Asserts what must be true of every answer, whatever its outcome. @returns the pod after the patch */
 export function assertSound(given: Pod, { decision, response, patch }: Answer, policy?: Policy): Pod {
   const { outcome, reason } = decision;
   const pod = withoutReplaced(given, decision, policy);
@@ -72,7 +72,7 @@ function withoutOurs(pod: Pod): Pod {
   return copy;
 }
 
-/** Whether the ServiceAccount plugin leaves the containers as they are, because they have a token or need none. */
+/** Whether the ServiceAccount plugin would not change the containers, because they have a token or need none. */
 function hasTokenOrNone(pod: Pod): boolean {
   const copy = copyOf(pod);
   mountServiceAccount(copy);

@@ -6,7 +6,7 @@ const env = Array.from({ length: 44 }, (_, index) => ({
   value: `value of setting ${index}`,
 }));
 
-/** A Deployment, about as large as an API server returns one; NAME stands for its name. */
+/** A Deployment that is about as large as one from an API server. NAME is a placeholder for its name. */
 const deployment = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',

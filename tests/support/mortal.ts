@@ -5,7 +5,7 @@ export function mortal(command: string, args: readonly string[]): [command: stri
   return ['setpriv', ['--pdeathsig=KILL', '--', command, ...args]];
 }
 
-/** Ends this process as a child ends, and passes signals on to the child. @param cleanUp called when the child has ended */
+/** Forwards signals to a child. When the child ends, calls `cleanUp` and ends in the same way as the child. */
 export function endAs(child: ChildProcess, cleanUp: () => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => child.kill(signal));

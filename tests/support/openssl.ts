@@ -10,9 +10,9 @@ const extensionsOfAuthority = ['basicConstraints=critical,CA:true', 'keyUsage=cr
 export interface CertificateRequest {
   /** The name in openssl's form, such as `/O=system:masters/CN=admin`. */
   subject: string;
-  /** Lines of openssl's configuration. Without them, the certificate is that of an authority. */
+  /** Lines of openssl's configuration. By default, the certificate is that of an authority. */
   extensions?: string[];
-  /** The authority that signs. Without it, the certificate is self-signed. */
+  /** The authority that signs the certificate. By default, the certificate is self-signed. */
   signer?: Authority;
   days?: number;
   /** Arguments of `-newkey`. The default is an EC key. */

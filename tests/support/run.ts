@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Runs a command to its end and returns what it wrote to its standard output. */
+/** Runs a command until it ends. @returns its standard output */
 export function run(command: string, args: string[], input = '', env?: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], ...(env && { env }) });

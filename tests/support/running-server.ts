@@ -14,7 +14,7 @@ export interface TestServer extends RunningServer {
   lines: Line[];
   /** Resolves with the next line of the log for which `isIt` returns true. */
   logged(isIt: (line: Line) => boolean): Promise<Line>;
-  /** Sends a body as the API server does: over TLS with a verified certificate, HTTP/1.1 and keep-alive. */
+  /** Sends a body as the API server does: over HTTP/1.1 and TLS, with keep-alive, and verifies the certificate. */
   post(path: string, body: string | Buffer, options?: RequestOptions): Promise<Answer>;
   ops(path: string): Promise<Answer>;
   agent: Agent;
@@ -87,7 +87,7 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
   };
 }
 
-/** Opens a TLS connection to a server, without a call. */
+/** Opens a TLS connection to a server, without sending a request. */
 export async function open(t: TestContext, { port, certificate }: TestServer): Promise<TLSSocket> {
   const { authority: ca } = certificate;
   const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca });

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 
-/** A JSON Schema, as far as {@link strict} reads it. */
+/** A JSON Schema, with the fields that {@link strict} reads. */
 type Schema = Record<string, unknown>;
 
 const read = (name: string): Schema =>
   JSON.parse(readFileSync(new URL(`../../schemas/${name}.json`, import.meta.url), 'utf8'));
 
-/** Returns a function that lists what in a value does not match a published schema, or is missing in the schema. */
+/** Returns a function that lists the parts of a value that a published schema forbids or does not describe. */
 export function schemaFaults(name: string): (value: unknown) => string[] {
   const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, formats: { 'date-time': isTime } });
   const validate = ajv.compile(strict(read(name)) as Schema);
@@ -18,7 +18,7 @@ export function schemaFaults(name: string): (value: unknown) => string[] {
 const isTime = (text: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text);
 
-/** The schema, changed so that objects have no fields beyond those that it describes. */
+/** The schema, changed so that it forbids all fields that it does not describe. */
 function strict(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(strict);
   if (typeof schema !== 'object' || schema === null) return schema;

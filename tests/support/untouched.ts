@@ -9,7 +9,7 @@ import {
 } from '../../webhook/lib/names.ts';
 import { copyOf } from './answers.ts';
 
-/** Annotations with ports that a mesh does not redirect, to which the port of the readiness probe is added. */
+/** Annotations that list ports that a mesh does not redirect. cni-gate adds the port of its readiness probe. */
 const excludedPorts = [
   'config.linkerd.io/skip-inbound-ports',
   'traffic.sidecar.istio.io/excludeInboundPorts',
@@ -24,7 +24,7 @@ export function assertUntouched(before: Pod, after: Pod): void {
   for (const key of excludedPorts) {
     const [old, all] = [itemsOf(before, key), itemsOf(after, key)];
     assertPrefix(old, all);
-    // a pod without a list gets a copy of its namespace's list
+    // a pod without a list gets a copy of its namespace's list, so any number of ports may be new
     assert.ok(old.length === 0 || all.length <= old.length + 1, key);
   }
   assertPrefix(then.spec.imagePullSecrets ?? [], now.spec.imagePullSecrets ?? []);

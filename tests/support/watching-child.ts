@@ -3,7 +3,7 @@ import { ApiClient } from '../../webhook/cluster/client.ts';
 import { watchCluster } from '../../webhook/server/watch-cluster.ts';
 import { policyOf } from './configurations.ts';
 
-/** The URL of an API server, and how many pods must wait before this process reports its memory. */
+/** The API server's URL, and the number of waiting pods at which this process reports its memory. */
 const [, , server = '', expected = '0'] = process.argv;
 const client = new ApiClient({
   source: 'the test',

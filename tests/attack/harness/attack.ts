@@ -10,7 +10,7 @@ import { type AttackedServer, startAttackedServer } from './server.ts';
 
 const MiB = 1024 * 1024;
 
-/** The control group of the attacker, which is this process: it gets a quarter of a server's processor time. */
+/** The control group of this process, the attacker. Its share of processor time is a quarter of the server's. */
 let attackers: ControlGroup | undefined;
 
 /** How long an attack lasts, in milliseconds. `CNI_GATE_ATTACK_SECONDS` sets another duration. */
@@ -18,11 +18,11 @@ export const duration = 1000 * Number(process.env.CNI_GATE_ATTACK_SECONDS ?? 4);
 
 /** The maximum memory use in bytes: 80 % of the container's limit. */
 const mostMemory = 0.8 * containerMemory;
-/** The longest time, in milliseconds, for which the server may be blocked. */
+/** The longest time, in milliseconds, for which the server's event loop may be blocked. */
 const mostBlocked = 200;
 const innocents = 500;
 
-/** Asserts that the server stayed within its bounds, and that all ordinary callers got their answers. */
+/** Asserts that the server stayed within its limits, and that all ordinary calls succeeded. */
 export function assertUnharmed(
   t: TestContext,
   { alive, killed, peak, blocked, starved, samples }: Observed,
@@ -52,14 +52,14 @@ const p99 = (values: number[]): number =>
 
 const inMiB = (bytes: number): string => `${(bytes / MiB).toFixed(0)} MiB`;
 
-/** Joins the control group of attackers, once. Servers, observers and ordinary callers have groups of their own. */
+/** Moves this process into the attackers' control group, once. The server, observer and callers have other groups. */
 export function becomeAttacker(): void {
   if (attackers) return;
   attackers = new ControlGroup('attacker', { shares: 16 });
   attackers.join();
 }
 
-/** The first three kinds of failures with their counts, each cut to 200 characters. */
+/** The first three different failures, each cut to 200 characters, with their counts. */
 function shortened(failed: string[]): string {
   const counts = new Map<string, number>();
   for (const text of failed) counts.set(text.slice(0, 200), (counts.get(text.slice(0, 200)) ?? 0) + 1);
@@ -69,7 +69,7 @@ function shortened(failed: string[]): string {
     .join('; ');
 }
 
-/** Counts the statuses of answers to hostile calls. Status 0 is a connection that was cut. */
+/** Counts the answers to hostile calls by status. Status 0 means that the connection was cut. */
 export class Answers {
   readonly #counts = new Map<number, number>();
 
@@ -99,7 +99,7 @@ export interface Attacked {
   signal: AbortSignal;
 }
 
-/** Attacks a server while ordinary callers (innocents) call it, and asserts the bounds. @param attack ends on abort */
+/** Attacks a server while ordinary callers (innocents) use it, and asserts its limits. @param attack ends on abort */
 export async function underAttack(
   t: TestContext,
   attack: (attacked: Attacked) => Promise<void>,

@@ -7,10 +7,10 @@ import type { Endpoint } from './direct-innocents.ts';
 /** The address from which attackers call; the API server calls from another one. */
 const localAddress = '127.0.0.2';
 
-/** The answer to a hostile call. Without an answer, the status is 0. */
+/** The answer to a hostile call. If there was no answer, the status is 0. */
 export type Answer = Pick<Exchanged, 'status' | 'body'>;
 
-/** Sends a whole body, on a new connection unless an agent is given. */
+/** Sends a complete request. Without an agent, it opens a new connection. */
 export function send(
   { host, port, ca }: Endpoint,
   path: string,
@@ -51,7 +51,7 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** Opens a TLS connection. Resolves after its handshake, or when the connection was closed before that. */
+  /** Opens a TLS connection. Resolves after the handshake, or when the server closes the connection earlier. */
   async tls(): Promise<Socket> {
     const { host, port, ca } = this.#endpoint;
     const socket = connect({ host, port, ca, servername: 'localhost', localAddress } as ConnectionOptions);

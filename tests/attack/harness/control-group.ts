@@ -21,11 +21,11 @@ export const containerMemory = 512 * MiB;
 export interface GroupOptions {
   /** Memory limit in bytes, without swap; no limit if absent. */
   memory?: number;
-  /** Share of processor time, as the number of busy ordinary processes that together get as much (default 64). */
+  /** Weight for processor time: as much as this number of busy ordinary processes gets in total (default 64). */
   shares?: number;
 }
 
-/** Gives processes a container's memory limit, and processor time that an attacker on the same machine cannot take. */
+/** A control group that limits memory like a container, and ensures processor time beside a busy attacker. */
 export class ControlGroup {
   readonly #memory = hierarchyOf('memory');
   readonly #cpu = hierarchyOf('cpu');
@@ -77,7 +77,7 @@ export class ControlGroup {
 
   async remove(): Promise<void> {
     for (const { path } of [this.#memory, this.#cpu]) {
-      // a process that has ended may stay in its group for a moment
+      // the kernel may remove a process that has ended from its group only after a moment
       for (let tries = 0; existsSync(join(path, this.#name)) && tries < 100; tries++) {
         if (!tryRemove(join(path, this.#name))) await sleep(20);
       }
@@ -112,7 +112,7 @@ export function memoryOf(folder: string): GroupMemory {
   };
 }
 
-/** Removes groups without processes that are an hour old: killed runs left them behind. */
+/** Removes the groups of killed runs: groups that are an hour old and have no processes. */
 function removeLeft(hierarchies: string[]): void {
   const anHourAgo = Date.now() - 3_600_000;
   for (const hierarchy of new Set(hierarchies)) {

@@ -1,4 +1,4 @@
-/** Calls a server for ordinary pods: see direct-innocents.ts. */
+/** The process of the ordinary callers: see direct-innocents.ts. */
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchange } from '../../support/exchange.ts';
@@ -52,7 +52,7 @@ process.once('message', async ({ endpoint, schedule }: { endpoint: Endpoint; sch
   process.send?.(result, () => process.disconnect());
 });
 
-/** Begins ordinary creations at even intervals, without waiting for earlier ones to end. */
+/** Begins ordinary creations of pods at even intervals, without waiting for earlier ones to end. */
 async function innocents(
   { count, over }: Schedule,
   create: (index: number, retried: () => void) => Promise<void>,

@@ -10,24 +10,24 @@ export interface Endpoint {
   ca: string;
 }
 
-/** The results of ordinary creations that must succeed during an attack. */
+/** The results of ordinary creations of pods, which must succeed during an attack. */
 export interface Innocents {
   count: number;
   failed: string[];
-  /** How many milliseconds each creation took, with all of its retries. */
+  /** The duration of each creation in milliseconds, including its retries. */
   took: number[];
   retries: number;
 }
 
 export interface Schedule {
   count: number;
-  /** The creations begin at even intervals over this many milliseconds. */
+  /** The period in milliseconds over which creations begin, at even intervals. */
   over: number;
 }
 
 const child = fileURLToPath(new URL('./direct-innocents-child.ts', import.meta.url));
 
-/** Calls a server for ordinary pods as an API server does, from a separate process. */
+/** Calls a server as an API server does when users create ordinary pods. The calls come from a separate process. */
 export async function directInnocents(endpoint: Endpoint, schedule: Schedule): Promise<Innocents> {
   const group = new ControlGroup('innocents');
   const [command, args] = group.inside([process.execPath, [child]]);

@@ -15,13 +15,13 @@ const inNamespace = <T extends { metadata: object }>(namespace: string, object: 
   metadata: { ...object.metadata, namespace, labels: { app: 'cilium' } },
 });
 
-/** Cilium's pod on a node. @param reason why its container waits; if absent, the pod is ready */
+/** Cilium's pod on a node. @param reason the reason why its container waits; if absent, the pod is ready */
 export const agentOn = (node: string, reason?: string) => {
   const waiting = reason === undefined ? {} : { ready: false, waiting: reason };
   return inNamespace('kube-system', apiAgent(node, { name: `cilium-${node}`, owner: 'cilium', ...waiting }));
 };
 
-/** The pod that is bound in the reviews of ordinary callers. It has no node yet. */
+/** The pod in the Bindings that ordinary callers send. It has no node yet. */
 const { name: pendingName = '', uid } = recorded('binding-deployment-web').request.object.metadata;
 
 function pendingPod(): object {
@@ -31,7 +31,7 @@ function pendingPod(): object {
   return { ...pod, metadata: { ...pod.metadata, uid, labels, annotations } };
 }
 
-/** A pod that waits because the gate refused node n1 for it. */
+/** A pod that waits because the gate refused to bind it to node n1. */
 export function refusedPod(namespace: string, name: string, spec: object = {}): object {
   const pod = pendingPodOf(namespace, name, { refusedAt: '2026-11-21T11:00:00Z' }) as { spec: object };
   const text = JSON.stringify({ ...pod, spec: { ...pod.spec, ...spec } });
@@ -42,10 +42,10 @@ const template = { hostNetwork: true, tolerations: [{ operator: 'Exists' }] };
 const cilium = inNamespace('kube-system', apiDaemonSet('cilium', template));
 Object.assign(cilium.spec, { selector: { matchLabels: { app: 'cilium' } } });
 
-/** Objects by the path of their list, or by their own path. */
+/** API objects, by the path of their list or of the single object. */
 export type Objects = Record<string, object[]>;
 
-/** Two nodes with Cilium, which is not ready on n1. `shop` opted in, and so did `nets`, with a network of Multus. */
+/** Two nodes with Cilium, which is not ready on n1. `shop` opted in, and so did `nets`, which uses Multus as well. */
 const ordinary = (): Objects => ({
   '/api/v1/namespaces': ['cilium', 'nets', undefined].map((profile, index) => ({
     metadata: {
@@ -64,8 +64,8 @@ const ordinary = (): Objects => ({
 });
 
 /**
- * Starts a fake API server with the objects of {@link ordinary}. Other lists are empty. @param more lists that replace
- * these
+ * Starts a fake API server with the objects of {@link ordinary}. All other lists are empty.
+ * @param more lists in addition to these, or in place of them
  */
 export async function startFakeCluster(t: TestContext, more: Objects = {}): Promise<HostileCluster> {
   const objects = { ...ordinary(), ...more };

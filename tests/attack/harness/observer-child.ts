@@ -8,16 +8,16 @@ import type { Observed, Target } from './observer.ts';
 const KiB = 1024;
 /** Milliseconds between two samples. */
 const interval = 250;
-/** How many of the latest samples a scrape can cover. Metrics are up to a second old. */
+/** How many of the latest samples a scrape can cover, because metrics are up to a second old. */
 const recentSamples = 7;
 const seen: Observed = {
   ...{ peak: 0, blocked: 0, starved: 0, alive: true, killed: 0, samples: 0, memory: [] },
 };
-/** The longest delay since the server's start: the metric, its value at the first scrape, and its latest value. */
+/** The longest delay of the event loop since the server's start: the metric, its first value, and its latest value. */
 const ofLife = { metric: 'cni_gate_event_loop_delay_max_seconds', before: 0, now: 0 };
 /**
- * At each sample, in milliseconds: how long the server's main thread had waited for a processor since its start, and
- * the time that the host of a virtual machine had taken from each processor, which the thread's waits do not contain.
+ * For each sample, in milliseconds: the total time for which the server's main thread has waited for a processor, and
+ * the total steal time of each processor (taken by the hypervisor), which the thread's time does not include.
  */
 const waits: { thread: number; stolen: number[] }[] = [];
 /** When the server last answered a scrape. */
@@ -64,7 +64,7 @@ async function hear(message: 'stop' | Target): Promise<void> {
 function sampleMemory({ pid, group }: Target): void {
   seen.samples++;
   waits.push({ thread: waitedOf(pid), stolen: stolen() });
-  // a failed test removes the group
+  // if the test has failed, its group is gone
   if (!existsSync(group)) {
     clearInterval(timer);
     return;
@@ -98,7 +98,7 @@ function waitedOf(pid: number): number {
   }
 }
 
-/** Ignores a failed scrape, because the next successful one reports the longest delay since then. */
+/** Scrapes the metrics. A failed scrape is ignored, because the next successful one reports the longest delay since. */
 async function sampleMetrics({ metrics }: Target): Promise<void> {
   const text = await get(metrics).catch(() => '');
   if (text !== '') answered = performance.now();
@@ -125,7 +125,7 @@ function longestWait(): number {
   return Math.max(0, ...between);
 }
 
-/** The time in milliseconds that the host has taken from each processor: the column `steal` (proc_stat(5)). */
+/** The total steal time of each processor, in milliseconds: the column `steal` (proc_stat(5)). */
 const stolen = (): number[] =>
   [...readFileSync('/proc/stat', 'utf8').matchAll(/^cpu\d+ (.*)$/gm)].map(
     ([, columns = '']) => Number(columns.split(' ')[7]) * 10,

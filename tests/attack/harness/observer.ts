@@ -16,14 +16,14 @@ export interface Target {
 export interface Observed {
   /** Peak memory in bytes, of the server's process or of its control group, whichever is larger. */
   peak: number;
-  /** The longest time for which the server's event loop was blocked, by its own metric, in milliseconds. */
+  /** The longest time for which the server's event loop was blocked, in milliseconds, by the server's own metric. */
   blocked: number;
-  /** The part of `blocked` for which the kernel may have given the main thread no processor, in milliseconds. */
+  /** The part of `blocked`, in milliseconds, in which the main thread may only have waited for a processor. */
   starved: number;
   alive: boolean;
   /** How many processes the kernel killed because memory ran out. */
   killed: number;
-  /** How many samples were taken; without any, the observer has seen nothing. */
+  /** The number of samples. If it is 0, the observer has seen nothing. */
   samples: number;
   memory: number[];
 }
@@ -35,7 +35,7 @@ export interface Observation {
 
 const child = fileURLToPath(new URL('./observer-child.ts', import.meta.url));
 
-/** Observes a server four times a second from a separate process, because the attacking process is too busy. */
+/** Samples a server four times a second. This needs a separate process, because the attacking process is too busy. */
 export async function observe(target: Target): Promise<Observation> {
   const group = new ControlGroup('observer');
   const [command, args] = group.inside([process.execPath, [child]]);

@@ -56,7 +56,7 @@ export async function startAttackedServer(t: TestContext, api: string): Promise<
     return JSON.parse(line) as { port: number; opsPort: number };
   });
   const ops = `http://127.0.0.1:${serving.opsPort}`;
-  // once it knows the namespaces, the server is ready after ten seconds, even if it does not know all nodes and pods
+  // ten seconds after it has listed the namespaces, the server is ready, even if it has not listed all nodes and pods
   await eventually(async () => {
     const response = await fetch(`${ops}/readyz`, { headers: { connection: 'close' } });
     const text = await response.text();
@@ -67,7 +67,7 @@ export async function startAttackedServer(t: TestContext, api: string): Promise<
   return { pid: child.pid ?? 0, group: group.folder, metrics, host: '127.0.0.1', ...serving, ca };
 }
 
-/** The configuration of the manifests, with a profile that adds a network even to pods that request others. */
+/** The configuration of the manifests, and a profile that adds a network, even to pods that request other networks. */
 const configuration = `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
 proof:

@@ -11,7 +11,7 @@ export const daemonSets = [
 
 const time = '2026-01-01T00:00:00Z';
 
-/** A hexadecimal text that differs for each number, for instance as a part of a UID. */
+/** A hexadecimal text that is different for each number, for example as a part of a UID. */
 const hex = (value: number, length: number): string => value.toString(16).padStart(length, '0');
 
 const uid = (kind: number, index: number): string => `${hex(index, 8)}-0000-4000-8000-${hex(kind, 12)}`;
@@ -92,7 +92,7 @@ const volumeMounts = Array.from({ length: 8 }, (_, index) => ({
   mountPath: `/var/lib/network/folder-${index}`,
 }));
 
-/** A DaemonSet's pod on the node with the index, about 4 KB. */
+/** A DaemonSet's pod of about 4 KB. @param which the DaemonSet's index @param index the node's index */
 export function agent(which: number, index: number): object {
   const { namespace, name } = daemonSets[which] ?? { namespace: '', name: '' };
   const containerID = `containerd://${hex(which, 2)}${hex(index, 62)}`;

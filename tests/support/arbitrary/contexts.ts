@@ -5,7 +5,7 @@ import type { Policy } from '../../../webhook/core/profiles/policy.ts';
 import { foreign, profileLabel } from '../../../webhook/lib/names.ts';
 import { builtInNames, policyOf } from '../configurations.ts';
 
-/** Profiles in addition to the built-in ones, with settings that no built-in profile has. */
+/** Additional profiles with settings that no built-in profile has. */
 const profiles = [
   { name: 'storage', annotations: { [foreign.networks]: 'net/storage, net/backup@net1' } },
   {
@@ -30,7 +30,7 @@ const profiles = [
   { name: 'database', proof: { checks: [{ reach: { host: 'db.shop.svc', port: 5432 } }] } },
 ];
 
-/** Policies with different settings of `proof`, built only once, as in a server. */
+/** Policies with different settings of `proof`. As in a server, all calls share them. */
 export const policies = [
   {},
   { imagePullSecrets: ['mirror', 'spare'], image: 'mirror.local/cni-gate:1', imagePullPolicy: 'Always' },
@@ -44,7 +44,7 @@ const combined = fc
   })
   .map((names) => names.join('.'));
 
-/** Random contexts of a call: a policy, and the namespace `shop` with a combination of profiles. */
+/** Random contexts for `mutate()`: a policy, and the namespace `shop` with a combination of profiles. */
 export const contexts: Arbitrary<MutateContext> = fc
   .record({
     policy: fc.constantFrom(...policies),

@@ -6,9 +6,9 @@ import { changes } from '../between-calls.ts';
 import { contextIn, policies } from './contexts.ts';
 import { pods } from './pods.ts';
 
-/* Creations of pods with valid keys, and with fields that the mutating policy reads but {@link pods} never sets. */
+/* Pods to create, with valid keys, and with fields that the mutating policy reads but {@link pods} never sets. */
 
-/** Values of the namespace's label, chosen so that the policy itself handles most pods. */
+/** Values of the namespace's label, chosen so that the mutating policy handles most pods without the webhook. */
 const profiles = [
   ...['cilium', 'linkerd', 'istio', 'istio-ambient', 'multus', 'cilium.linkerd', 'cilium.linkerd.multus'],
   ...['aws-vpc-cni.istio', 'istio-ambient.multus', 'homemade.linkerd', 'database.cilium', 'istio.multus'],
@@ -39,7 +39,7 @@ const listeners = [
   '',
 ];
 
-/** Environment variables, of which a mesh's proxy gets some. */
+/** Values of two environment variables of a mesh's proxy; null if the proxy does not have the variable. */
 const variables = fc.tuple(
   fc.option(fc.constantFrom(...listeners)),
   fc.option(fc.constantFrom('true', '1', 'yes')),
@@ -80,7 +80,7 @@ const fresh: Arbitrary<Pod> = fc
     return copy;
   });
 
-/** Changes that other components may make between two calls. The last ones change what has to be proved. */
+/** Changes that other components may make between two calls of the webhook. */
 const later: ((pod: Pod) => void)[] = [
   ...Object.values(changes),
   ({ metadata }) => delete metadata.annotations?.['k8s.v1.cni.cncf.io/networks'],
@@ -93,7 +93,7 @@ export interface Creation {
   context: MutateContext;
 }
 
-/** Pods as users create them, and pods into which an earlier call injected the proof, with changes by others since. */
+/** Pods as users create them, and pods that others changed after an earlier call had injected the proof. */
 export const creations: Arbitrary<Creation> = fc
   .record({
     pod: fresh,

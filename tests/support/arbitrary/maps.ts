@@ -25,7 +25,7 @@ function parsed(entries: [string, string | null][]): Record<string, string> {
   return JSON.parse(`{${entries.map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`).join()}}`);
 }
 
-/** A map of the given entries. Half of the maps also have random entries, some of them null, that are not valid. */
+/** Maps with the entries of `own`, or null. Half of them also have random keys and values, the others usual ones. */
 function map(own: Arbitrary<[string, string][]>): Arbitrary<Record<string, string> | null> {
   const odd = fc.array(fc.tuple(key, fc.option(text, { freq: 9 })), { maxLength: 4 });
   const plain = fc.subarray<[string, string | null]>([
@@ -56,7 +56,7 @@ export const labels = map(
 
 const network = fc.constantFrom('storage', 'net/storage', 'backup@net1', 'net/backup', 'shop/lan@eth7', 'x');
 
-/** Values of the networks annotation in both of its forms, valid and not valid. */
+/** Valid and invalid values of the annotation for networks, in both of its forms: a list of names, and JSON. */
 const networks = fc.oneof(
   fc.array(network, { maxLength: 4 }).chain((items) => fc.constantFrom(items.join(','), items.join(' , '))),
   fc.constantFrom(

@@ -55,7 +55,7 @@ export const anyResources: Arbitrary<Resources | null> = fc.option(
     ),
 );
 
-/** Resources of a container in a Guaranteed pod, unless a value is zero. */
+/** Resources for the containers of a Guaranteed pod. If a value is zero, the pod is not Guaranteed. */
 const equalResources: Arbitrary<Resources> = fc.tuple(cpu([1]), memory([1])).map(([cpuPair, memoryPair]) =>
   resourcesOf(
     [
@@ -66,7 +66,7 @@ const equalResources: Arbitrary<Resources> = fc.tuple(cpu([1]), memory([1])).map
   ),
 );
 
-/** Generators of resources. A pod uses the same one for all its containers, so that each QoS class occurs often. */
+/** Generators of resources. A pod uses one of them for all its containers, so that each QoS class occurs often. */
 export const styles: Arbitrary<Arbitrary<Resources | null>> = fc.constantFrom(
   anyResources,
   equalResources,

@@ -11,7 +11,7 @@ export interface Container {
   root: string;
   uid: number;
   writable?: boolean;
-  /** Further mounts, from a path of the machine to a path in the root. */
+  /** Additional mounts, each from a path of the machine to a path in the root. */
   mounts?: Mount[];
 }
 
@@ -35,7 +35,7 @@ export function signal(child: ChildProcess, name: NodeJS.Signals): void {
   process.kill(commandOf(child), name);
 }
 
-/** The process id of a container's command outside the container, from the process of `unshare` around it. */
+/** The process ID, outside the container, of the command that a process of `unshare` started. */
 const commandOf = ({ pid }: ChildProcess): number => childOf(childOf(pid));
 
 const childOf = (pid: number | undefined): number =>

@@ -29,7 +29,7 @@ function textFor(body: unknown): string {
 }
 
 const review = 'expected AdmissionReview of admission.k8s.io/v1, got kind';
-// odd-shapes.test.ts puts odd values in all other places
+// odd-shapes.test.ts replaces all other values by odd ones
 const invalid: [string, unknown, string][] = [
   ['/apiVersion', 'admission.k8s.io/v1beta1', `${review} "AdmissionReview" of "admission.k8s.io/v1beta1"`],
   ['/kind', undefined, `${review} nothing of "admission.k8s.io/v1"`],
@@ -57,7 +57,7 @@ suite('decodePodRequest', () => {
     });
   }
 
-  // the API server accepts these in a pod, and stores nothing or an empty value
+  // the API server accepts these values in a pod, and stores an empty value or none
   for (const [path, value] of [
     ['metadata/labels', { a: null, b: 'c' }],
     ['metadata/labels', null],

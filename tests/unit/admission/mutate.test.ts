@@ -43,7 +43,7 @@ suite('mutate', () => {
     const namespaces = new FixedNamespaces(new Map([['shop', { 'cni-gate.io/profile': 'mesh' }]]));
     const body = recorded('pod-deployment-web');
     body.request.namespace = 'shop';
-    // the API server validates names after admission, so a pod may have one twice
+    // the API server validates names after admission, so a pod may contain the same name twice
     const names = [...replaces, ...replaces, 'migrate'];
     body.request.object.spec.initContainers = names.map((name) => ({ name, image: 'example/a:1' }));
     const { response } = mutate(body, { policy: policyOf({ profiles: [mesh] }), namespaces }).review;
@@ -97,7 +97,7 @@ suite('a patch is applied before it is sent', () => {
   test('one that does not apply: a refusal without a patch', () => {
     const { allowed, status } = answerIn('enforce');
     assert.deepEqual([allowed, status?.code], [false, 403]);
-    // the text has one line, so it does not contain the pod
+    // the pattern allows one line only, so the text does not contain the pod
     assert.match(
       status?.message ?? '',
       /^the patch for this pod does not apply, so it was not sent: .*banned for security reasons.* \(CNI_GATE_PATCH_FAILED\)$/,

@@ -9,7 +9,7 @@ import { policyOf } from '../../support/configurations.ts';
 import { namespaceReview, namespaceWith } from '../../support/namespace-reviews.ts';
 import { recorded } from '../../support/reviews.ts';
 
-/** Values that take the place of any other value. */
+/** The values with which the test replaces each value of a review. */
 const odd: unknown[] = [
   ...[null, true, 0, -1, 1e300, '', 'x', '__proto__'],
   ...[[], [null], [[]], ['x'], [1], {}, { x: null }, { name: null }, [{ name: 'x' }]],
@@ -32,10 +32,10 @@ const contextOf = (profile: string) => ({
   namespaces: new FixedNamespaces(new Map([['shop', { 'cni-gate.io/profile': profile }]])),
 });
 const context = contextOf('cilium.linkerd.multus');
-/** A context in which an injected pod loses its volume. */
+/** A context with fewer profiles, in which a second call removes the injected volume. */
 const without = contextOf('cilium');
 
-/** A review of a pod that is already injected, so that the comparison with the earlier injection is tested too. */
+/** A review of an injected pod, so that the comparison with the earlier injection is tested too. */
 function injected(): unknown {
   const review = recorded('pod-meshed');
   review.request.namespace = 'shop';

@@ -16,7 +16,7 @@ import { assertSettled, assertSound } from '../../support/invariants.ts';
 
 const between = fc.constantFrom(...Object.entries(changes)).map(([name, change]) => named(name, change));
 
-/** Gives a change its name, so that a counterexample shows the name. */
+/** Sets the name of a change's function, so that a counterexample shows the name. */
 function named(name: string, change: Change): Change {
   return Object.defineProperty((pod: Pod) => change(pod), 'name', { value: name });
 }

@@ -66,7 +66,7 @@ suite('what is issued', () => {
 
   test('an authority lasts beyond 2049; what it signs lasts the given days, but not longer than the authority', () => {
     const { validFromDate, validToDate } = new X509Certificate(authority.certificate);
-    // from 2050 on, certificates encode dates differently
+    // X.509 certificates encode dates from 2050 on differently
     assert.deepEqual([validFromDate, validToDate], [later(-5 / 1440), later(365 * 30)]);
     const leaf = new X509Certificate(serving.certificate);
     assert.deepEqual([leaf.validFromDate, leaf.validToDate], [serving.notBefore, serving.notAfter]);
@@ -83,7 +83,7 @@ suite('what is issued', () => {
         () => issue(signer, later(0.01)),
         refusal('CNI_GATE_TLS_PAIR', /^The authority cannot sign: /),
       );
-    // the authority's name is not ASCII, and is encoded differently than in our own authorities
+    // the authority's name is not ASCII, so its encoding differs from that of our own authorities
     const own = certify({ subject: '/C=DE/CN=Größe' });
     const { certificate } = issue(own, new Date());
     assert.match(opensslSays(certificate, own.certificate), /: OK\n$/);

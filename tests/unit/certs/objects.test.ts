@@ -32,8 +32,8 @@ const webhooks = [
 ];
 
 /**
- * The objects of an API server. These tests show that each write names the version that was read; the cluster's tests
- * show what a real API server does with a stale version.
+ * A fake API server with these objects. These tests show that each write names the version that was read; the tests in
+ * tests/cluster show what a real API server does with a stale version.
  */
 async function stored(t: TestContext) {
   const api = await startFakeApi(t, ({ path }, response) => {

@@ -14,9 +14,9 @@ let world: World;
 let reconciler: Reconciler;
 /** The steps, repairs and failures that the reconciler reported. */
 let reported: string[];
-/** The configurations that the reconciler found correct, or has corrected. */
+/** The webhook configurations that the reconciler found correct or has corrected. */
 let well: string[];
-/** Functions that replace requests to the cluster. */
+/** Functions that replace single requests to the cluster. */
 let instead: Partial<SharedObjects>;
 
 /** A replica that has not reconciled yet. */
@@ -36,7 +36,7 @@ const replica = (): Reconciler =>
     },
   });
 
-/** Writes a state into the Secret and both configurations. */
+/** Writes a state into the Secret and both webhook configurations. */
 function write(written: State): void {
   world.setSecret(secretData(written));
   for (const name of [one, other]) world.bundles.set(name, bundleOf(written));
@@ -106,7 +106,7 @@ suite('a replica', () => {
 
   const day = 86_400_000;
 
-  /** Reconciles after some days. Returns for how many more days the certificate that is served then is valid. */
+  /** Advances the clock by `days` and reconciles. @returns for how many days the serving certificate is still valid */
   async function validAfter(days: number): Promise<number> {
     world.monotonicNow += days * day;
     const result = await reconciler.reconcile();

@@ -22,11 +22,11 @@ const created = (): State => ({ authority: newAuthority(365, began) });
 const begunAt = (state: State, now: Date): State => ({ ...state, next: newAuthority(365, now) });
 const [first, other] = [created(), created()];
 
-/** The state after a whole rotation, from begin to promote, at one time. */
+/** The state after a complete rotation, whose steps `begin` and `promote` both happen at `now`. */
 const rotated = (state: State, now: Date): State =>
   plan(begunAt(state, now), { now, trustedFor: 1000 }).state;
 
-/** The plan of a replica for a Secret that contains this state; the replica remembers no state itself. */
+/** The plan of a replica, which remembers no state itself, for a Secret with this state. */
 function plan(state: State | undefined, more: Partial<Observation> = {}) {
   return planStep({
     reading: readSecret(state && secretData(state), more.now ?? later(0.1)),
@@ -41,7 +41,7 @@ function plan(state: State | undefined, more: Partial<Observation> = {}) {
 const step = (...args: Parameters<typeof plan>): Plan['step'] => plan(...args).step;
 const reason = (...args: Parameters<typeof plan>) => plan(...args).fault?.reason;
 
-suite('by the calendar', () => {
+suite('rotation as time passes', () => {
   test('the next authority begins at two thirds of the life of the one that signs', () => {
     assert.equal(step(first), 'none');
     assert.equal(step(first, { now: later(243) }), 'none');

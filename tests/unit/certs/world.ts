@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SecretData, SecretSnapshot, SharedObjects } from '../../../certs/objects.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
 
-/** The error of a write that names an outdated version. */
+/** The API server's error for a write that names an outdated resource version. */
 export const conflict = new CniGateError('CNI_GATE_CLUSTER_CONFLICT', 'the object has been modified');
 
 /** A cluster with a Secret, webhook configurations and a clock. A write must name the version that it replaces. */
@@ -25,7 +25,7 @@ export class World {
     this.secret = data && { labelled, data, object: { metadata } };
   }
 
-  /** The objects as a replica reads and writes them. */
+  /** The functions with which a replica reads and writes the objects. */
   readonly shared: SharedObjects = {
     now: () => this.now(),
     secret: async () => this.secret,

@@ -27,7 +27,7 @@ suite('paths of the API', () => {
     const files = globSync('webhook/**/*.ts', { cwd: root }).filter((file) =>
       makes.test(readFileSync(`${root}${file}`, 'utf8')),
     );
-    // this file encodes names of files in the user's repository, not paths of the API
+    // reports.ts encodes the names of files in the user's repository, not paths of the API
     const others = files.filter((file) => file !== 'webhook/review/output/reports.ts');
     assert.deepEqual(others, ['webhook/cluster/api-path.ts']);
   });

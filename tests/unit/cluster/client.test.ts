@@ -143,7 +143,7 @@ test('an answer that is not from an API server is reported as unreachable', asyn
   for (const [name, text, answer] of answers) {
     await t.test(name, async (t) => {
       const api = await startFakeApi(t, answer);
-      // only the cases without an answer have a short time-out, because answers may be slow on a busy machine
+      // the time-out is short only in cases without an answer, because answers may be slow on a busy machine
       const timeout = name.startsWith('no ') ? 50 : 10_000;
       const request = api.client.request('GET', '/version', { timeout });
       const expected = fails('CNI_GATE_CLUSTER_UNREACHABLE', text, { status: undefined });
@@ -160,7 +160,7 @@ test('after a time-out, no idle connection is reused', async (t) => {
     if (path !== '/slow') json(response, 200, {});
     else api.nth(1).then(() => json(response, 200, {}));
   });
-  // the client opens two connections: one becomes idle, and the other one gets no answer
+  // the client opens two connections: the first one becomes idle, and the second one gets no answer
   const slow = api.client.request('GET', '/slow');
   await api.nth(0);
   const silent = api.client.request('GET', '/silent', { timeout: 100 });
@@ -185,7 +185,7 @@ test('a GET over an idle connection that the server closed is sent once more, ov
   api.closeConnections();
   await get('/c');
   assert.deepEqual(asked(), ['GET /a', 'GET /b', 'GET /c']);
-  // a request over a reused connection is sent twice if the server closes the connection, but not more often
+  // if the server closes a reused connection, the client repeats the request once, but not twice
   await assert.rejects(get('/closed'), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ECONNRESET/));
   assert.deepEqual(asked(), ['GET /closed', 'GET /closed']);
   await get('/d');

@@ -65,7 +65,7 @@ test('a list that is slow but continues does not time out', async (t) => {
     t,
     ({ query }, response) => {
       if (query.watch !== undefined) return void response.writeHead(200).flushHeaders();
-      // the whole list takes longer than the informer waits for the next bytes
+      // the complete list takes longer than the time-out, but the time-out applies only to each wait for more bytes
       const pieces = [...text.slice(0, 15), text.slice(15)];
       const timer = setInterval(() => {
         const piece = pieces.shift();
@@ -145,7 +145,7 @@ for (const [line, reason] of [
   });
 }
 
-/** The waits of an informer while every watch gets the same answer, and what the informer requests after each wait. */
+/** Runs an informer whose watches all get the same answer. @returns its waits, and its request after each wait */
 async function failing(t: TestContext, count: number, answer: (response: Response) => unknown) {
   const run = await informing(
     t,
@@ -168,7 +168,7 @@ test('after four failures without an answer, everything is listed again, and the
   assert.deepEqual(waits, [0.5, 1, 2, 2, 0, 2]);
 });
 
-test('a busy API server gets no lists instead of watches', async (t) => {
+test('while the API server answers 429, watches are repeated and not replaced by lists', async (t) => {
   const busy = (response: Response): unknown => json(response, 429, 'no');
   const { next } = await failing(t, 6, busy);
   assert.deepEqual(new Set(next), new Set(['watch']));

@@ -104,7 +104,7 @@ suite('limits of a store', () => {
           if (type === 'put') reported.set(key, version);
           else reported.delete(key);
           const changes = type === 'put' ? store.put(one) : store.remove(key);
-          // a subscriber that applies the changes knows the same objects as the store
+          // `seen` is a subscriber: after it has applied the changes, it must have the same objects as the store
           for (const change of changes) {
             if (change.type === 'deleted') assert.ok(seen.delete(change.key));
             else seen.set(change.key, change.object.version);

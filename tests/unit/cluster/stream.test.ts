@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { type Layout, ObjectSplitter, type ObjectText } from '../../../webhook/cluster/stream.ts';
 
-/** Splits a text that arrives in chunks of `size` bytes. */
+/** Splits a text, which arrives in chunks of `size` bytes, into its objects. */
 function split(layout: Layout, text: string, { max = 1e6, size = 64 * 1024 } = {}) {
   const bytes = Buffer.from(text);
   const splitter = new ObjectSplitter(layout, max);

@@ -12,7 +12,7 @@ import { folderWith } from '../../support/folder.ts';
 const configuration = (fields: object): string =>
   stringify({ apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration', ...fields });
 
-/** What the command prints for a configuration with these fields, and for the flag `--image`. */
+/** What the command prints for a configuration with these fields, and for the value of the flag `--image`. */
 const printed = (fields: object = {}, image?: string): string =>
   policiesYaml(parsePolicy(configuration(fields), 'config.yaml', image));
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { invalid, refusal } from '../../support/configurations.ts';
 
-/** What is wrong, the text after the first two lines of the file, and the faults that are reported. */
+/** What is wrong, the text after the first two lines of the file, and the expected faults. */
 type Row = [what: string, text: string, ...faults: string[]];
 
 const orId = '(never 0, which is root; or where the pod shows it: {annotation, containers, default})';
@@ -16,7 +16,7 @@ const unknown = (allowed: string): string => `unknown field; allowed here: ${all
 
 const secrets = Array.from({ length: 101 }, (_, at) => `s${at}`);
 
-/** Tests that each text is refused. `before` precedes each text, and `at` precedes each fault. */
+/** Tests that each text is refused. `before` is prepended to each text, and `at` to each fault. */
 function refused(rows: Row[], { before = '', at = '' } = {}): void {
   for (const [what, text, ...faults] of rows) {
     test(what, () => assert.equal(refusal(before + text), invalid(...faults.map((fault) => at + fault))));
@@ -134,7 +134,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
   }
 });
 
-/** Lists of ten aliases each, in which every alias refers to the previous list. */
+/** A chain of lists. Each list has ten aliases of the previous list. */
 function aliases(levels: number): string {
   const lines = Array.from({ length: levels }, (_, index) => {
     const inner = index === 0 ? 'x' : `*l${index - 1}`;
@@ -228,7 +228,7 @@ suite('a wrong check is refused', () => {
   );
 });
 
-/** Hosts of the check `policy`, by what is wrong with them. */
+/** Hosts of the check `policy`, by the fault that is reported, or under `accepted`. */
 const hosts: Record<string, string[]> = {
   'is no host and port': [
     '[:::::]',

@@ -41,7 +41,7 @@ function promises(profile: Profile, { init = [], containers = [proxy()], ...meta
 
 const env = (value: string) => ({ env: [{ name: 'DISABLE_ENVOY', value }] });
 
-/** Pods without istio-validation, and whether istio-cni sets up their redirect (`cni/pkg/plugin`, `doAddRun`). */
+/** Pods without istio-validation, and whether istio-cni redirects their traffic (`cni/pkg/plugin`, `doAddRun`). */
 const cases: [title: string, given: Given, promised: boolean][] = [
   ['a sidecar', {}, true],
   ['a native sidecar', { init: [proxy()], containers: [] }, true],
@@ -69,7 +69,7 @@ suite('the guide of Istio', () => {
 const sidecar = { 'sidecar.istio.io/status': '{}' };
 
 suite('profile istio', () => {
-  // the golden cases show to which pods profile istio applies; these tests are its edge cases
+  // the golden cases show to which pods the profile istio applies; these tests cover the edge cases
   const containers = ['istio-validation', 'istio-proxy'].map((name) => ({ name }));
   const isPromised = (labels: Record<string, string>, annotations: Record<string, string>): boolean =>
     applies(builtIn, { metadata: { labels, annotations }, spec: { containers } }, {});

@@ -18,7 +18,7 @@ const refused = (message: string, warnings: string[] = []) =>
   respond('u', { outcome: 'refused', reason: 'x', profiles: [], operations: [], warnings, message }).response;
 
 suite('texts from others', () => {
-  test('nothing changes the order in which a text is shown', () => {
+  test('characters that reorder text are replaced, and letters of any script stay', () => {
     for (const control of bidirectional) assert.equal(clean(`a${control}b`), 'a\u{fffd}b');
     assert.equal(
       clean('שלום, مرحبا, 你好 é\u200d'),

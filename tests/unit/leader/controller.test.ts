@@ -11,7 +11,7 @@ interface Scene extends Partial<ControllerOptions> {
   reconcile?: Work['reconcile'];
 }
 
-/** A running controller, and the keys that it has reconciled. The test controls the timers of pauses. */
+/** Starts a controller, and records the keys that it reconciles. Pauses last until the test advances the timers. */
 function controlled(t: TestContext, { leads = true, keys = [], reconcile, ...options }: Scene = {}) {
   mock.timers.enable({ apis: ['setTimeout'] });
   const seen: string[] = [];
@@ -54,7 +54,7 @@ async function pass(ms: number): Promise<void> {
   await settled();
 }
 
-/** A reconciler whose calls end one by one. */
+/** A function `reconcile` whose calls last until the test ends them, one by one, with the functions in `ends`. */
 function oneByOne() {
   const ends: (() => void)[] = [];
   const reconcile: Work['reconcile'] = () => new Promise((end) => ends.push(() => end(undefined)));
@@ -145,7 +145,7 @@ suite('a controller', () => {
   test('takes a token for each key, and waits while an expensive key has used up those of others', async (t) => {
     const bucket = new TokenBucket(0.000001, 8);
     const { add, seen } = controlled(t, { reconcile: async () => void bucket.take(3), bucket });
-    // real timers are needed, because the queue polls the bucket while it is empty
+    // the queue polls the empty bucket, which needs real timers
     mock.timers.reset();
     add('a', 'b', 'c');
     await settled();

@@ -40,7 +40,7 @@ suite('duplicate addresses', () => {
 suite('a duplicate counts', () => {
   const twoPods = [pod('a', ['10.0.0.1']), pod('b', ['10.0.0.1'])];
 
-  /** Compares the pods every five seconds. Returns the first and the last second in which a duplicate counts. */
+  /** Compares pods every five seconds. @returns the first and the last second at which a duplicate counts, if any */
   function counts(seconds: number, podsAt: (second: number) => PodEvidence[]): number[] {
     const watch = new DuplicateWatch();
     const times: number[] = [];

@@ -8,7 +8,7 @@ import { watchEvidence } from '../../../webhook/leader/duplicate-addresses.ts';
 import { evidencePod, now } from '../core/networks/pods.ts';
 import { eventQueue, switchedLead } from './scene.ts';
 
-/** A leader, and pod `a`, which a watch shows with or without `unready`. */
+/** Starts a leader in a cluster with pod `a`. `shows` reports that the pod is ready or not, as a watch does. */
 function scene(t: TestContext, capacity = 200) {
   const evidence = new Evidence();
   evidence.markSynced();
@@ -40,10 +40,10 @@ function scene(t: TestContext, capacity = 200) {
 suite('the events about lost networks', () => {
   before(() => {
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now });
-    // for modules that have imported the timers already
+    // modules that have already imported the timers must get the mocked ones too
     syncBuiltinESMExports();
   });
-  // other files run in the same process
+  // other test files run in the same process, and need the real timers
   after(() => {
     mock.timers.reset();
     syncBuiltinESMExports();

@@ -7,7 +7,7 @@ import type { LeaderDeps } from '../../../webhook/leader/controller.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type Asked, json, startFakeApi } from '../../support/fake-api-server.ts';
 
-/** Answers a request. @returns false to leave the request to the default answer */
+/** Answers a request. @returns false if the default answer must be sent instead */
 export type Answer = (asked: Asked, response: ServerResponse) => unknown;
 
 export const until = (isTrue: () => boolean): Promise<void> => eventually(isTrue, true);
@@ -28,7 +28,7 @@ export function switchedLead(leads = true) {
   return { leader, lead };
 }
 
-/** A queue of events that, as the recorder does, accepts each event once. */
+/** A queue of events that accepts each event only once, like the recorder. */
 export function eventQueue(capacity = 200) {
   const written: Event[] = [];
   const known = new Set<string>();
@@ -41,7 +41,7 @@ export function eventQueue(capacity = 200) {
   return { written, queue: { capacity, add } };
 }
 
-/** How often a controller looks at all objects in these tests, in milliseconds. */
+/** The interval, in milliseconds, at which a controller reconciles all objects in these tests. */
 export const resync = 150;
 
 /** Runs a controller of the leader until the test ends. */

@@ -6,7 +6,7 @@ import { pages } from '../../support/pages.ts';
 const { serverLimits } = limits;
 const [KiB, MiB] = [1024, 1024 * 1024];
 
-test('the times of the server fit those of its callers', () => {
+test('the time-outs of the server fit those of its callers', () => {
   // Go closes idle connections after 90 s, and the API server waits 10 s for an answer of /mutate
   assert.ok(serverLimits.keepAliveTimeout > 90_000);
   assert.ok(serverLimits.largeBodyWait < 10_000 / 2);

@@ -42,7 +42,7 @@ const anchorsOf = (path: string): string[] =>
       .replaceAll(' ', '-'),
   );
 
-/** Whether a file exists and has the anchor, if there is one. */
+/** Whether a file exists and, if an anchor is given, has the anchor. */
 const leads = (path: string, anchor: string | undefined): boolean =>
   existsSync(join(root, path)) && (anchor === undefined || anchorsOf(path).includes(anchor));
 

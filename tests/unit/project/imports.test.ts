@@ -30,7 +30,7 @@ const server = [...view, 'webhook/admission', 'webhook/leader'];
 /** The rules by folder. The rule of the innermost folder applies. */
 const rules: Record<string, Rule> = {
   'webhook/lib': { folders: lib, packages: ['node', ...libraries] },
-  // here and in `report`, only types of API objects are imported from the client
+  // `core` and `report` import only types of API objects from the client
   'webhook/core': { folders: core, packages: ['pure', ...libraries, '@kubernetes/client-node'] },
   'webhook/config': { folders: core, packages: ['node', ...libraries] },
   'webhook/cluster': { folders: lib, packages: ['node', ...libraries, '@kubernetes/client-node'] },
@@ -71,7 +71,7 @@ function mayImport(file: string, source: string): boolean {
   return rule.folders.some((folder) => (rules[folder] ? to === folder : target.startsWith(`${folder}/`)));
 }
 
-test('imports go one way, including types', () => {
+test('every folder imports only what its rule allows, including types', () => {
   const files = globSync('{webhook,certs,validator,release}/**/*.ts', { cwd: root });
   const refused = files.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8');

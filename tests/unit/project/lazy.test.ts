@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const path = (relative: string): string => fileURLToPath(new URL(`../../../${relative}`, import.meta.url));
 
-/** A module that is loaded before a program, and that ends the program when it loads the Kubernetes client. */
+/** A module to load before a program. It ends the program as soon as the program loads the Kubernetes client. */
 const guard = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   registerHooks({

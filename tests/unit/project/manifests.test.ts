@@ -35,7 +35,7 @@ test('the webhook and the policy over pods select the same namespaces and pods',
   assert.deepEqual(policy.spec.matchConstraints, matchConstraints);
 });
 
-// the API server can lose the parameters of a policy forever: kubernetes#130887
+// the API server can lose a policy's parameters until it restarts: kubernetes#130887
 test('no policy and no binding has parameters', () => {
   for (const file of ['policy-pods', 'policy-service-account']) {
     const [{ spec }, binding] = objects(`manifests/base/${file}.yaml`);

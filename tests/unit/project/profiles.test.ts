@@ -10,15 +10,15 @@ import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The built-in profiles, except modes of another profile, such as `istio-ambient`. */
+/** The built-in profiles, except those for a mode of another profile's network, such as `istio-ambient`. */
 const networks = builtInProfiles()
   .map(({ name }) => name)
   .filter((name, _, names) => !names.some((other) => name.startsWith(`${other}-`)));
 
 /**
- * Files that may list profiles: the profiles themselves, their guides and cases (for `check --pre`, clusters with their
- * networks), the suites on real networks, the changelog, generated files, other projects' taints, policy agents and
- * faults, and what the validator advises.
+ * Files that may list profiles: the profiles themselves, their guides and test cases (also the clusters for which
+ * `check --pre` proposes them), the suites on real networks, the changelog, generated files, other projects' taints,
+ * policy agents and faults, and the validator's advice.
  */
 const allowed = [
   'webhook/config/profiles/',
@@ -44,8 +44,8 @@ const source = /^(webhook|certs|validator|release|manifests|charts|templates)\//
 /**
  * Finds the first lines of a text that name many networks close together.
  *
- * @param networksIn how many networks make a list
- * @param within how many lines a list has at most
+ * @param networksIn the number of networks that make a list
+ * @param within the maximum number of lines of a list
  */
 function listIn(text: string, networksIn: number, within: number): string | undefined {
   const named = networks.filter((name) => new RegExp(`(?<![a-z])${name}(?![a-z])`, 'i').test(text));
@@ -57,7 +57,7 @@ function listIn(text: string, networksIn: number, within: number): string | unde
   return parts.find((part) => listIn(part, networksIn, within) !== undefined);
 }
 
-/** In sources, whose comments are ignored, two networks in four lines are a list; elsewhere, four in five lines. */
+/** Finds a list in a file: two networks in four lines of code, comments excluded; elsewhere, four in five lines. */
 function listOf(path: string, whole: string): string | undefined {
   const text = whole.replaceAll(/<!-- generated: .*?<!-- end -->/gs, '').replace(conditionList, '');
   if (!source.test(path)) return listIn(text, 4, 5);

@@ -9,7 +9,7 @@ import { folderWith } from '../../support/folder.ts';
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Values for the validators: good values, wrong values, and values that get defaults. */
+/** Values for the validators: valid and invalid values, and values to which a validator adds defaults. */
 const values: unknown[] = [
   { apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration' },
   { kind: 'Configuration', gate: { mode: 'often', maxHold: 7 }, prof: [] },

@@ -7,7 +7,7 @@ import { Metrics } from '../../../webhook/server/metrics.ts';
 const text = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 const expressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
-/** The names of the metrics in the queries of the dashboard. */
+/** The names of the metrics that the dashboard's queries contain. */
 const named = new Set(
   expressions
     .flatMap((expr) => expr.match(/\b(?:cni_gate|process|nodejs)_\w+/g) ?? [])

@@ -90,7 +90,7 @@ test('an installation in order passes every check', () => {
   for (const result of ['failed', 'warning', 'not-known'] as const) assert.deepEqual(having(result), []);
 });
 
-/** The check that fails, the facts that differ from those of a good installation, and the message of the check. */
+/** The check that fails, the facts that differ from those of a correct installation, and the check's message. */
 const faults: [CheckId, Installed, RegExp][] = [
   ['webhooks', { mutating: found([]) }, /there is no webhook pods\.cni-gate\.io in mutatingwebhook/],
   ['webhooks', { mutating: absent }, /there is no webhook pods\.cni-gate\.io/],
@@ -138,7 +138,7 @@ const faults: [CheckId, Installed, RegExp][] = [
   ['policy-pods', binding({ matchResources: { namespaceSelector: never } }), /has matchResources/],
   ['policy-pods', binding({ paramRef: { name: 'x' } }), /or paramRef/],
   ['policy-pods', images("['a/b:1'] + variables.inits.map(c, c.image)"), /variable images is not a list/],
-  // in CEL, the first string ends in the second one, and the rest is a variable and a comment
+  // to CEL, the first string is `', "`, a variable follows, and the rest is a comment
   ['policy-pods', images(`['\\', "', variables.inits[0].image]//"]`), /its variable images is not a list/],
   ['policy-pods', rules({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }), /its paramKind are not/],
   ['policy-pods', rules({ validations: spec.validations?.slice(1) }), /its validations are not those/],
@@ -167,7 +167,7 @@ for (const [id, installation, text] of faults)
     assert.notEqual(row?.hint, '');
   });
 
-suite('no fault', () => {
+suite('differences that are no fault', () => {
   const selector = ours.namespaceSelector?.matchExpressions ?? [];
   const cases: Record<string, Installed> = {
     'defaults of the API server in a webhook': webhook({ objectSelector: {}, matchPolicy: 'Equivalent' }),
@@ -231,7 +231,7 @@ suite('what may not be read is not known, never a pass', () => {
     ['certificate', { installation: { deployment: deploymentOf({ containers: [] }) } }],
     ['certificate', { installation: { mutating: dark } }],
     ['certificate', { installation: { validating: dark } }],
-    // whether a server is missing, or none is meant to be there
+    // if the Deployment may not be read, it is not known whether a server should exist
     ['webhooks', { installation: { ...policiesOnly, deployment: dark } }],
     ['policy-pods', { installation: policies({ policy: dark }) }],
     ['policy-pods', { installation: policies({ binding: dark }) }],
@@ -266,7 +266,7 @@ suite('what may not be read is not known, never a pass', () => {
       ));
 
   for (const trouble of [{ invalid }, { unknown: 'it may not be read' }])
-    test(`without the configuration, what it decides: ${Object.keys(trouble)}`, () => {
+    test(`without the configuration, what depends on it is not known: ${Object.keys(trouble)}`, () => {
       const configuration = { ...configured({}), ...trouble };
       const namespaces = found([{ name: 'shop', profile: 'of-their-own' }]);
       const installation = binding({ validationActions: ['Warn'] });
@@ -321,7 +321,7 @@ test('without webhooks, no certificate is called good', () =>
 
 test('a webhook without a caBundle, and one that calls another server, are not as in the manifests', () => {
   const clientConfig = { ...ours.clientConfig, caBundle: '' };
-  // also if the certificate may not be read
+  // the message is the same if RBAC does not allow reading the certificate
   const more = { installation: { ...webhook({ clientConfig }), secret: forbidden('it') } };
   assert.match(what('webhooks', more), /^caBundle of pods/);
   const elsewhere = webhook({ clientConfig: { url: 'https://elsewhere/mutate' } });
@@ -391,7 +391,7 @@ suite('the mutating policy', () => {
     assert.equal(row({}), undefined);
   });
 
-  test('a webhook that is called for every pod too is a warning', () => {
+  test('a webhook that is also called for every pod is a warning', () => {
     assert.deepEqual(having('warning', { ...base, installation: mutating(pair) }), ['mutating-policy']);
     for (const none of [forbidden('it'), absent, found([])])
       assert.equal(row(mutating(pair, { mutating: none }))?.result, 'passed');
@@ -452,7 +452,7 @@ suite('the mutating policy', () => {
     assert.equal(of({}, final(`'${mirror}'`)), 'passed');
     assert.equal(of({}, final(`"${mirror}"`)), 'passed');
     assert.equal(of({}, final("'example/other'")), 'failed');
-    // if neither names an image, this check passes: another check reports that the final policy is missing
+    // if neither policy names an image, this check passes: another check reports that the final policy is missing
     assert.equal(of({}, { ...pods, policy: absent }), 'passed');
   });
 

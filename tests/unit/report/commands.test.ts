@@ -44,7 +44,7 @@ function answer({ path }: Asked): [code: number, body: object] {
   };
   if (path === '/version') return [200, { major: '1', minor: '36', gitVersion: 'v1.36.3' }];
   if (path.endsWith('/services/cni-gate')) return [200, { metadata: {}, spec: { ports: [{ port: 443 }] } }];
-  // the path of a single object
+  // paths of single objects
   if (/\/cni-gate[a-z-]*$|\.cni-gate\.io$/.test(path)) return [404, status(404, 'NotFound', 'not found')];
   return [200, { metadata: { resourceVersion: '1' }, items: items[path] ?? [] }];
 }
@@ -109,7 +109,7 @@ test("wrong access to the API server: one sentence, with Node's code and ours", 
     [good, ca, shown({ ...client, key: another.key }), /key values mismatch .*CLUSTER_CONFIG\)$/],
   ];
   for (const [{ certificate: cert, key }, trusted, user, expected] of cases) {
-    // the server accepts no credentials
+    // the server rejects all credentials
     const server = createTlsServer(
       { cert, key, requestCert: true, rejectUnauthorized: false },
       (_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')),

@@ -21,7 +21,7 @@ export const found = <T>(value: T): { found: T } => ({ found: value });
 /** The observation of an object that does not exist. */
 export const absent = {};
 
-/** The observation of an object that may not be read. */
+/** The observation of an object that RBAC does not allow to read. */
 export const forbidden = (what: string) => ({ unknown: `${what} may not be read: RBAC lacks verb "list"` });
 
 export const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -29,14 +29,14 @@ export const base64 = (text: string): string => Buffer.from(text).toString('base
 /** The authority of the managed certificates, which is valid at {@link now}. */
 export const authority = createAuthority({ days: 90, now: new Date(now - 86_400_000) });
 
-/** Webhooks as in the manifests, with the caBundle of the authority. */
+/** The webhooks of the manifests, with the authority's certificate as caBundle. */
 const called = (webhooks: readonly Webhook[]): Webhook[] =>
   webhooks.map((one) => ({
     ...one,
     clientConfig: { ...one.clientConfig, caBundle: base64(authority.certificate) },
   }));
 
-/** A policy with its binding, as in the manifests. */
+/** A policy of the manifests and its binding. */
 const bound = (kind: keyof typeof expectedPolicies): InstallationFacts['policies']['pods'] => ({
   policy: found({ spec: expectedPolicies[kind] }),
   binding: found({
@@ -70,13 +70,13 @@ export const slice = (ready: number, all = 2, ports: object[] = [{ name: 'https'
   endpoints: Array.from({ length: all }, (_, at) => ({ addresses: [], conditions: { ready: at < ready } })),
 });
 
-/** A Lease that x_1 renewed this many milliseconds ago. */
+/** A Lease whose holder, by default x_1, renewed it this many milliseconds ago. */
 export const lease = (ago: number, holderIdentity = 'x_1') => {
   const renewTime = new Date(now - ago).toISOString();
   return found({ metadata: {}, spec: { holderIdentity, renewTime, leaseDurationSeconds: 15 } });
 };
 
-/** An installation in which everything is in order at {@link now}. */
+/** An installation that passes every check at {@link now}. */
 export const wholeInstallation: InstallationFacts = {
   namespace: 'cni-gate',
   mutating: found(called(expectedWebhooks.mutating)),
@@ -113,13 +113,13 @@ export const nothingInstalled: InstallationFacts = {
 export const kubernetes = (minor: number, patch = 4) =>
   found({ major: '1', minor: `${minor}`, gitVersion: `v1.${minor}.${patch}` });
 
-/** A configuration as a command finds it in a cluster. */
+/** A configuration as a command reads it from a cluster. */
 export const configured = (settings: object): Facts['configuration'] => ({
   policy: policyOf(settings),
   source: 'config.yaml of ConfigMap cni-gate/cni-gate',
 });
 
-/** A DaemonSet as a command reads it. */
+/** A DaemonSet as a command reads it from a cluster. */
 export const daemonSet = (namespace: string, name: string) => ({
   facts: { ...toDaemonSetFacts(apiDaemonSet(name)), namespace },
   selector: '',
@@ -135,7 +135,7 @@ export const profiles = [
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'gone' }] },
 ];
 
-/** What a command reads of a cluster in which everything is in order. @param more replaces facts */
+/** The facts that a command reads from a cluster that passes every check. @param more replaces facts */
 export const factsOf = ({
   installation,
   ...more

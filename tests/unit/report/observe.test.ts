@@ -10,7 +10,7 @@ import { servingSecret, versionIn } from '../../../webhook/report/observe/instal
 import { observe } from '../../../webhook/report/observe/observe.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 
-/* How a cluster is read, also one that refuses requests or fails. */
+/* How commands read a cluster, even if its API server refuses requests or fails. */
 
 const options = { ownNamespace: 'cni-gate', probe: true };
 const version = { major: '1', minor: '36+', gitVersion: 'v1.36.3-eks-1' };
@@ -31,7 +31,7 @@ const start = (t: TestContext, answers: Record<string, object>) =>
 test('without any right except that to the version, every other check names the missing right', async (t) => {
   const { client } = await start(t, { '/version': version });
   const rows = rowsOf(await observe(client, options), 'status');
-  // these depend on the configuration
+  // all checks but these two name the missing right
   const others = rows.filter(({ check }) => check !== 'kubernetes-version' && check !== 'daemonsets');
   assert.deepEqual(
     rows.flatMap(({ check, result }) => (result === 'not-known' ? [] : check)),
@@ -108,7 +108,7 @@ test('DaemonSets are read by their names, however large they are', async (t) => 
   );
 });
 
-test('nodes that may not be read are not known, and without a server no pod is created for it', async (t) => {
+test('nodes that may not be read are not known, and without a server the probe creates no pod that needs it', async (t) => {
   const labels = { 'cni-gate.io/profile': 'cilium' };
   const shop = { metadata: { name: 'shop', uid: 'u', resourceVersion: '1', labels } };
   const { client, asked } = await startFakeApi(t, (request, response) => {
@@ -134,7 +134,7 @@ test('nodes that may not be read are not known, and without a server no pod is c
   });
 });
 
-test('an API server that fails in between is an error, and no finding', async (t) => {
+test('an API server that fails after its first answer is an error, not a finding', async (t) => {
   const { client } = await startFakeApi(t, ({ path }, response) => {
     if (path === '/version') json(response, 200, version);
     else json(response, 500, status(500, 'InternalError', 'etcdserver: request timed out'));
@@ -143,7 +143,7 @@ test('an API server that fails in between is an error, and no finding', async (t
 });
 
 test("times are compared with the API server's clock, not with that of the reader", async (t) => {
-  // ten minutes behind the clock of the reader
+  // the API server's clock is ten minutes behind the reader's
   const there = new Date(Date.now() - 600_000);
   const { client } = await startFakeApi(t, (asked, response) => {
     const date = { date: there.toUTCString() };

@@ -17,7 +17,7 @@ interface Parts {
   status?: object;
 }
 
-/** A pod that runs with the proof that its profiles require; the given parts replace other parts of the pod. */
+/** A running pod with the proof that its profiles require. The given parts replace those of this pod. */
 function podWith({ annotation, label, metadata, spec, status }: Parts = {}): ApiStatusPod {
   return {
     metadata: {
@@ -58,7 +58,7 @@ const validator = (state: object): Parts => ({
 });
 const ended = (exitCode: number, message?: string) => ({ terminated: { exitCode, message } });
 
-/** A witness that was killed, and that runs again while its pod runs. */
+/** A pod whose witness was killed and runs again. The pod's other containers kept running. */
 const again = (state: object): Parts => ({
   annotation: proved,
   spec: {

@@ -23,7 +23,7 @@ suite('the probe', () => {
   const ours = validatorContainer;
   const [proved, none] = [statusOf(['mesh'], ['address']), statusOf([], [])];
 
-  /** The namespaces that were tried, and the rows of the check. */
+  /** Runs the probe. @returns the check's rows, and the namespace of each request */
   async function probe(
     t: TestContext,
     namespaces: OptIn[],
@@ -47,7 +47,7 @@ suite('the probe', () => {
   const failing =
     'failed calling webhook "pods.cni-gate.io": failed to call webhook: Post "https://cni-gate"';
   const policyName = "ValidatingAdmissionPolicy 'pods.cni-gate.io' with binding 'pods.cni-gate.io'";
-  // the texts are in the form in which a real API server of v1.36 writes them
+  // the texts have the form that a real API server of v1.36 uses
   const forbidden = (text: string): object => status(403, 'Forbidden', text);
   const denied = (by: string): object =>
     forbidden(`admission webhook "${by}" denied the request: ${failing}`);
@@ -68,7 +68,7 @@ suite('the probe', () => {
     [byPolicy(cost), 'failed', 'CNI_GATE_PROBE', /cost limit/],
     [status(504, 'Timeout', 'it did not complete'), 'failed', 'CNI_GATE_PROBE', /did not complete/],
     [forbidden(small), 'failed', 'CNI_GATE_RESOURCES', /minimum cpu usage/],
-    // other webhooks and policies refused the pod, although their texts contain our names
+    // another webhook or policy refused the pod, although the text contains our names
     [denied('other.example'), 'not-known', null, /^something other than cni-gate refuses new pods/],
     [
       refused(403, 'Forbidden', 'admission webhook "other.example" denied the request: no', failing),

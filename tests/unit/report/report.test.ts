@@ -156,7 +156,7 @@ suite('the text', () => {
 
   test('of 5,000 nodes stays short, and JSON and --all have all of them', () => {
     const readiness = clusterWith({ n0: {} });
-    // each node has a reason of its own
+    // n0 has a pod of the DaemonSet; these nodes have none
     for (let at = 1; at < 5000; at++) {
       readiness.setNode(toNodeFacts(apiNode(`n${at}`, `b${at}`, 1)), now);
     }

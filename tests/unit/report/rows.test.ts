@@ -21,7 +21,7 @@ import {
 type More = NonNullable<Parameters<typeof factsOf>[0]>;
 type Pods = ReturnType<typeof podOf>[];
 
-/** Some fields of each row of a check. */
+/** The fields of a check's rows that these tests compare. */
 const told = (id: CheckId, pods: Pods, more: More = {}) =>
   rowsIn(id, { ...more, pods: found(pods) }).map(({ object, state, since, what, hint }) => [
     object,
@@ -61,7 +61,7 @@ suite('namespaces', () => {
   });
 
   test('none has opted in: passed; a namespace of -n that has not: failed', () => {
-    // as with the label value none
+    // a namespace with the label value none also has no profile
     const namespaces = found([{ name: 'plain', profile: undefined }]);
     const [none] = rowsIn('namespaces', { namespaces });
     assert.deepEqual([none?.result, none?.what], ['passed', 'no namespace has opted in']);
@@ -109,7 +109,7 @@ suite('before an installation', () => {
     ['gke-dataplane-v2', 'kube-system/anetd'],
     ['kube-router.linkerd', 'kube-system/kube-router', 'linkerd-cni/linkerd-cni'],
     ['linkerd.pod-network', 'linkerd-cni/linkerd-cni'],
-    // k3s, whose Flannel runs inside the agent
+    // k3s, whose Flannel runs inside its agent and not in a DaemonSet
     ['pod-network', 'kube-system/svclb-traefik-0b1c2d3e'],
     ['pod-network'],
   ];
@@ -186,7 +186,7 @@ suite('nodes', () => {
     assert.deepEqual(stateWith(), [['mesh', 'n1', 'ready', 'passed']]);
   });
 
-  test('no node, no network whose DaemonSet exists, or the pods of one namespace: what was not seen', () => {
+  test('the summary: no nodes, no network to show, or pods of other namespaces that were not read', () => {
     const summary = (more: More): string[] => rowsIn('nodes', more).map(({ what, hint }) => what + hint);
     assert.deepEqual(summary({ readiness: found(clusterWith({})) }), ['no nodes']);
     const lost = { namespaces: found([{ name: 'shop', profile: 'lost' }]) };

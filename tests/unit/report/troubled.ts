@@ -16,7 +16,7 @@ const why = 'DaemonSet net/agent is rebooted there (pod agent-n3): no container 
 const held = (name: string, refused: string, nominated: string) =>
   podOf(name, 'waiting', { held: { refused, since: minuteAgo, nominated, why } });
 
-/** A cluster with an example of everything that can be wrong. */
+/** The facts of a cluster with an example of every kind of problem. */
 export const troubled = (more: Parameters<typeof factsOf>[0] = {}): Facts =>
   factsOf({
     installation: {

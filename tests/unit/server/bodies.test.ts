@@ -9,7 +9,7 @@ import { Bodies } from '../../../webhook/server/bodies.ts';
 
 const { body: limit, largeBodies, largeBodyArrival, largeBodyWait, smallBody } = serverLimits;
 
-/** Makes calls with mocked timers, so that a test decides how much time passes. */
+/** Makes calls with mocked timers, so that the test controls the time. */
 function server(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const stopped: string[] = [];

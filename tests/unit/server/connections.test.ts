@@ -11,7 +11,7 @@ const now = new Date();
 const authority = createAuthority({ days: 1, now });
 const { certificate: cert, key } = issueServing(authority, { names: ['localhost'], days: 1, now });
 
-/** The port of a server with room for ten connections. */
+/** Starts a server that accepts ten connections. @returns its port */
 async function serverFor(t: TestContext, dropped: () => unknown): Promise<number> {
   const server = createServer({ cert, key }, (_request, response) => response.end());
   new Connections(10, dropped, 5000).bound(server);

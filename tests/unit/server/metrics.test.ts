@@ -34,7 +34,7 @@ const profiles = [
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'nobody' }] },
 ];
 
-/** Samples of a scrape, in a cluster with a ready node, two nodes that are not ready, and this evidence. */
+/** Scrapes metrics of a cluster with a ready node, two nodes that are not ready, and this evidence. */
 async function scrape(evidence: Evidence, names: RegExp, unsynced?: string): Promise<string[]> {
   const registry = new Registry();
   measureCluster(registry, () => policyOf({ profiles }), {

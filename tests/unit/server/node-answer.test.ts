@@ -52,7 +52,7 @@ test('a node that has to be proved: ready while a pod may try it, and not ready 
   );
   assert.equal(answer('mesh', [{ verdict: 'passed', at: 10 }]), '200 ready');
   const failed = ['web', 'db'].map((owner): Shown => ({ owner, verdict: 'failed', at: 0 }));
-  // the pause after a failure is 2 s: then the gate lets a pod try the node, which could not recover otherwise
+  // 2 s after a failure, the gate allows a pod to try the node, because the node could not recover otherwise
   assert.match(
     answer('mesh', failed, {}, 'n1', 1),
     /^503 .* is failing there .*proofs say that the network does not work: pod shop\/.* failed/,

@@ -2,7 +2,7 @@ import { type Finding, failed, passed, type Result } from '../../../validator/fi
 import type { Reason } from '../../../validator/reasons.ts';
 import { type Report, verdictOf } from '../../../validator/verdict.ts';
 
-/** The result of a redirect check with this finding. */
+/** The result of a check `redirect` with this finding. */
 export function redirectResult(finding: Finding): Result {
   return {
     profile: 'linkerd',

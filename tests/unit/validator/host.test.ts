@@ -88,12 +88,12 @@ test('an error in a callback, and nothing left to wait for, are defects', async 
 });
 
 for (const [code, as, closed] of [
-  // there is no route, although the kernel reports that the socket can be written
+  // there is no route, although the kernel reports the socket as writable
   ['ENETUNREACH', 'no-route', [5]],
   ['EHOSTUNREACH', 'no-route', [5]],
   ['EINVAL', 'no-route', [5]],
   ['EADDRNOTAVAIL', 'no-route', [5]],
-  // an immediate refusal is an answer
+  // an immediate refusal counts as an answer
   ['ECONNREFUSED', 'refused', [5]],
   ['EINPROGRESS', 'connected', []],
   ['', 'connected', []],

@@ -1,14 +1,14 @@
-/** A simulated kernel below the validator's own event loop. Import it before anything of the validator. */
+/** A simulated kernel for the validator's event loop. Import this module before any module of the validator. */
 export const kernel = {
   /** The time in milliseconds, which advances while the loop waits. */
   now: 0,
-  /** The longest wait that each poll asked for, in milliseconds. */
+  /** The time-out of each poll, in milliseconds. */
   polls: [] as number[],
   /** Returns what happened to a descriptor: see `pollEvent`. */
   happened: (_descriptor: number, _wanted: number): number => 0,
 };
 
-/** The host's functions; a function that is not set here or by a test does not exist. */
+/** The host's functions. Only those exist that are set here or by a test. */
 export const native: Record<string, unknown> = {
   now: () => kernel.now,
   poll: (descriptors: number[], wanted: number[], milliseconds: number) => {
@@ -22,7 +22,7 @@ export const native: Record<string, unknown> = {
 Object.assign(globalThis, { native });
 const { turn } = await import('../../../validator/host/loop.ts');
 
-/** Runs turns of the loop. After each turn, the callbacks of settled promises run, as in the host. */
+/** Runs iterations of the event loop. The callbacks of settled promises run after each, as in the host. */
 export async function turns(count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     turn();
@@ -30,7 +30,7 @@ export async function turns(count: number): Promise<void> {
   }
 }
 
-/** Runs turns of the loop until a promise is settled, for at most two minutes of the simulated clock. */
+/** Runs the event loop until a promise is settled, for at most two minutes of the simulated clock. */
 export async function settled<Result>(promise: Promise<Result>): Promise<Result> {
   const start = kernel.now;
   let over = false;

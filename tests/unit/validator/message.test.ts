@@ -9,11 +9,11 @@ import { bad, good, redirectResult, reportOn } from './fixtures.ts';
 const parse = (text: string): Record<string, unknown> & { checks: Record<string, unknown>[] } =>
   JSON.parse(text);
 
-/** How many bytes the kubelet keeps of the message of each of twelve containers, including the final line break. */
+/** The bytes that the kubelet keeps of each message if a pod has twelve containers, including the final line break. */
 const kept = 1024;
 const bytesOf = (message: string): number => Buffer.byteLength(message) + 1;
 
-/** A result with longer texts than any profile has. Its characters take more than one byte each. */
+/** A result whose texts are longer than those of any profile. Each character takes more than one byte. */
 const long = (reason: 'gateway-silent' | undefined, length: number): Result => ({
   ...good,
   expected: 'ü'.repeat(length),

@@ -34,7 +34,7 @@ test('an annotation that Multus cannot read differs from an empty one', () => {
 });
 
 const own = { name: 'cbr0', interface: 'eth0', ips: ['10.9.0.2', 'fd09::2'], default: true, dns: {} };
-/** A network-status of this sandbox, in which Multus lists the cluster's own network and the given entries. */
+/** An annotation network-status for this sandbox, with the cluster's default network and the given entries. */
 const listing = (...entries: object[]): string => JSON.stringify([own, ...entries]);
 const lan = { name: 'apps/lan', interface: 'net1', ips: ['172.16.0.5'], dns: {} };
 const status = listing(lan);
@@ -59,7 +59,7 @@ const good = device('net1', true, '172.16.0.5');
 const none = device('net1', true);
 const down = device('net1', false, '172.16.0.5');
 
-/** The reason of the first failure, or else the notes, or `passed`. */
+/** Judges the interfaces. @returns the reason of the first failure, or else the notes, or `passed` */
 function judge(text: string, devices: Device[], known = '', inUserSpace = false): string {
   const found = judgeInterfaces(
     readNetworks(text, 'apps') ?? [],

@@ -7,19 +7,19 @@ import { kernel, native, settled } from './kernel.ts';
 const { attemptPolicy } = await import('../../../validator/checks/policy.ts');
 const { untilPassed } = await import('../../../validator/simultaneous.ts');
 
-/* The check `policy` over a simulated network, whose answers depend on the time of a dial. */
+/* The check `policy` on a simulated network, whose answers depend on the time of a dial (a connection attempt). */
 
 /** How a dial ends; undefined if it never ends. An error other than `reset` or `no route` comes from ICMP. */
 type End = 'connected' | 'reset' | 'icmp' | 'old kernel' | 'no route' | undefined;
 
-/** The end of a dial to an address, and after how many milliseconds it comes. */
+/** Returns how a dial to an address ends, and optionally after how many milliseconds. @param at when it begins */
 type Network = (address: string, at: number) => End | [End, after: number];
 
 const names: Record<string, string> = { both: '10.0.0.1 fd00::1', api: '10.0.0.1' };
 let network: Network = () => undefined;
 let begun = 0;
 let dials: { address: string; at: number; end: End; ends: number }[] = [];
-/** The descriptors of look-ups, each with the text of the addresses; the text is empty once it has been read. */
+/** The addresses that each DNS look-up returns, by the look-up's descriptor. A text is empty once it has been read. */
 let pipes = new Map<number, string>();
 let closed = new Set<number>();
 
@@ -64,7 +64,7 @@ native.poll = (descriptors: number[], _: number[], milliseconds: number): number
   return descriptors.map((it) => (isReady(it) ? 4 : 0));
 };
 
-/** Runs the check for at most 6 s. @returns the reason or `passed`, the seconds, and what was seen */
+/** Runs the check for at most 6 s. @returns the reason or `passed`, the duration in seconds, and what was seen */
 async function prove(
   blocked: string[],
   allowed: string[],
@@ -89,14 +89,14 @@ const allowed = [`${dns}:53`];
 const [notInForce, tooStrict] = ['policy-not-in-force', 'policy-too-strict'];
 type How = End | ((at: number) => End | [End, number]);
 
-/** A network in which the blocked target ends dials as given, and so does the allowed one. */
+/** A network in which dials to the blocked and to the allowed target end as given. */
 const ends =
   (ofServer: How, ofDns: How): Network =>
   (address, at) => {
     const how = address === server ? ofServer : ofDns;
     return typeof how === 'function' ? how(at) : how;
   };
-/** A network in which the blocked target ends dials in a different way every half second, and keeps the last way. */
+/** A network in which the end of dials to the blocked target changes every half second, until the last of `hows`. */
 const steps = (...hows: End[]): Network =>
   ends((at) => hows[Math.min(Math.floor(at / 500), hows.length - 1)], 'connected');
 const open = ends('connected', 'connected');
@@ -133,7 +133,7 @@ test('what was seen: only the problem that explains the others, and only once', 
     address === server ? ['connected', 1] : undefined,
   );
   assert.equal(both.seen, 'a connection to the blocked 10.0.0.1:443');
-  // all dials of an attempt are answered simultaneously
+  // all dials of an attempt are answered at the same moment, the next full second
   const late = await prove(blocked, [], (_, at) => ['connected', 1000 - (at % 1000)]);
   assert.equal(late.seen, 'a connection to the blocked 10.0.0.1:443');
 });
@@ -196,7 +196,7 @@ test('few dials: at most three a second while a blocked target answers, and four
   assert.ok(answered <= 18, `${answered} dials in 6 s`);
   const { seconds } = await prove(blocked, allowed, shut);
   assert.deepEqual([dials.length, seconds], [8, 1]);
-  // a connection that stays open would count against the target's limits
+  // the check must close its connections, which would count against the target's limits
   assert.deepEqual(
     dials.flatMap(({ end }, index) => (end === 'connected' && !closed.has(index) ? [index] : [])),
     [],

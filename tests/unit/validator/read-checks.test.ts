@@ -30,7 +30,7 @@ test('the checks of every built-in profile are accepted', () => {
   ]);
 });
 
-/** The text of a list with this check. */
+/** The JSON of a list with this check. */
 const of = (check: object): string => JSON.stringify([{ profile: 'a', ...check }]);
 const changed = (change: object): string => of({ redirect: { ...redirect, ...change } });
 

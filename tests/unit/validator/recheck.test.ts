@@ -21,7 +21,7 @@ test('the time to the next recheck: from start to start, random after a pass', (
     [1, 0, 0, 60_000],
     [2, 12_000, 1, 48_000],
     [5, 12_000.4, 1, 48_000],
-    // a program that was suspended still pauses
+    // a program that was suspended for ten minutes still pauses
     [1, 600_000, 0, 12_000],
     [0, 600_000, 1, 12_000],
   ];
@@ -47,7 +47,7 @@ test('a loss outweighs a pass, and a pass is partial beside an inconclusive find
     finding('redirect', 'no-listener'),
     finding('gateway', 'starved'),
     finding('gateway', 'send-refused'),
-    // another program, or the DNS
+    // another program or DNS may cause these findings
     finding('policy', 'policy-too-strict'),
     finding('policy', 'connect-refused'),
     finding('policy', 'name-unknown'),
@@ -96,7 +96,7 @@ test('the later forms: without the witness, roundTrip and reach, and with policy
   assert.ok(steps.every(({ isLater }) => !isLater));
 });
 
-/** How a recheck of a mesh ends: `listeners` have so many waiting connections, and the other end is at this port. */
+/** Findings of a mesh's rechecks. `listeners`: how many connections wait at each; `end`: the port that answers. */
 const laterRows: [listeners: number[], end: string | undefined, ofProxy: string, ofZtunnel: string][] = [
   [[0], '102C', 'passed', 'passed'],
   // a proxy that is slow to accept
@@ -119,7 +119,7 @@ const endAt = (port: string): string =>
 const apiServer = '10.96.0.1';
 const pod = readPod({ CNI_GATE_POD_IPS: '10.244.10.7', KUBERNETES_SERVICE_HOST: apiServer }, 1, () => []);
 
-test('the proxy or ztunnel must get the connection, unless it does not accept; a proxy may also not listen', async () => {
+test('the connection must reach the proxy or ztunnel; one that does not accept or listen has its own reason', async () => {
   const bound: string[] = [];
   let isAnswered = false;
   for (const [listeners, end, ...expected] of laterRows) {
@@ -152,15 +152,15 @@ test('the proxy or ztunnel must get the connection, unless it does not accept; a
       const finding = await settled(attempt(kernel.now + 200));
       found.push(finding.passed ? 'passed' : finding.reason);
     }
-    // only a recheck says that ztunnel is stuck
+    // only a recheck reports a ztunnel that does not accept connections; the first proof reports `not-captured`
     assert.equal(found[3], expected[1] === 'starved' ? 'not-captured' : expected[1]);
     assert.deepEqual(found.slice(0, 2), expected, `${listeners} ${end}`);
   }
-  // inbound rules exclude connections from all addresses but this one
+  // Istio's inbound rule excludes connections from all other addresses
   assert.deepEqual(bound, Array(laterRows.length).fill('127.0.0.1'));
 });
 
-test('the memory of a program at rest, in its arguments', () => {
+test('the arguments of a paused program contain its memory', () => {
   assert.deepEqual(readMemory(['recheck', '0', '5', '6']), { failures: 0, readiness: 5, startup: 6 });
   assert.deepEqual(readMemory(['recheck', '2', '5', '-1']), { failures: 2, readiness: 5, startup: -1 });
   for (const args of [

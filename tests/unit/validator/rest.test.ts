@@ -9,16 +9,16 @@ const { witnessIn } = await import('../../../validator/prove.ts');
 const { recheck, rest, restAfterPass } = await import('../../../validator/recheck.ts');
 const { readPod } = await import('../../../validator/pod.ts');
 
-/* A whole recheck, and the program at rest, on a simulated host. */
+/* A complete recheck, and the pause after it, on a simulated host. */
 
 /** The pod's network: it works, the address is missing, or it cannot be read. */
 type Network = 'works' | 'broken' | 'unreadable';
 let network: Network = 'works';
-/** What the program logs, and what it does with sockets. */
+/** The lines that the program logs, and its operations on sockets. */
 let acts: string[] = [];
-/** How long the program rests, and its memory. */
+/** The length of the program's pause, and the memory that it keeps meanwhile. */
 let rested: [wait: number, memory: Memory] | undefined;
-/** The code of the error on listening. */
+/** The code of the error when the program listens; empty if it succeeds. */
 let listenError = '';
 /** The next bytes of the random generator. */
 let bytes = [128, 0];
@@ -79,7 +79,7 @@ beforeEach(() => {
   acts = [];
   listenError = '';
   bytes = [128, 0];
-  // the interfaces are not read again within some milliseconds
+  // the program does not read the interfaces twice within a few milliseconds
   kernel.now += 1000;
 });
 
@@ -95,7 +95,7 @@ const both = { checks: [address, redirect] };
 const others = { checks: [interfaces, policy] };
 const all = { checks: [address, interfaces, redirect] };
 
-/** The number of failures and the descriptor of the readiness port before a recheck; after it, also how long it rests. */
+/** `before` and `after` a recheck: the failures and the readiness port's descriptor; `after` begins with the pause. */
 const rows: [
   what: string,
   network: Network,
@@ -105,13 +105,13 @@ const rows: [
   more?: { given?: Rechecks; checks?: object[] },
 ][] = [
   ['a pass', 'works', [0, 5], [], [10_000, 0, 5]],
-  // a failure is retried for a fifth of the interval; from start to start, it is the interval
+  // a recheck that fails retries for a fifth of the interval, which counts from start to start
   ['the first failure', 'broken', [0, 5], failedFirst, [8200, 1, 5]],
   ['the second failure', 'broken', [1, 5], [], [8200, 2, 5]],
   ['the last failure', 'broken', [2, 5], ['closes the port', isClosed], [8200, 3, -1]],
   ['the last failure, no port', 'broken', [2, -1], [`${lost}: ${cause}`], [8200, 3, -1], withoutPort],
   ['a failure while lost', 'broken', [3, -1], [], [8200, 4, -1]],
-  // retried until its time-out, and repeated soon
+  // with a long interval, a check retries until its time-out, and the next recheck follows soon
   ['a failure while lost, a long interval', 'broken', [3, -1], [], [10_000, 4, -1], long],
   [
     'a pass while lost',
@@ -127,7 +127,7 @@ const rows: [
   ['nothing is shown', 'unreadable', [0, 5], [], [10_000, 0, 5]],
   ['nothing is shown while lost', 'unreadable', [3, -1], [], [10_000, 3, -1]],
   ['nothing is shown after failures of a later run', 'unreadable', [2, -1], [], [2000, 2, -1]],
-  // a pass beside a check that shows nothing, because no proxy listens
+  // one check passes, and the other one shows nothing, because no proxy listens
   ['a partial pass', 'works', [2, 5], [], [8200, 0, 5], both],
   ['a partial pass while lost', 'works', [3, -1], [], [8200, 3, -1], both],
   ['a preliminary pass is enough, and no policy is tried', 'works', [1, 5], [], [10_000, 0, 5], others],

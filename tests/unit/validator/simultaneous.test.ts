@@ -6,22 +6,22 @@ import { kernel, settled } from './kernel.ts';
 const { untilAllPass } = await import('../../../validator/simultaneous.ts');
 const { now, sleep } = await import('../../../validator/host/loop.ts');
 
-/** A check whose time-out, findings, and the time that they take, are set by the test. */
+/** A check for which the test sets the time-out, the findings, and the duration of an attempt. */
 type Scripted = [name: string, timeout: number, finds: (at: number) => Finding | Error, duration?: number];
 
 interface Ended {
   /** When each attempt of a check began. */
   attempts: Record<string, number[]>;
-  /** What was reported about the checks, in order. */
+  /** What the checks reported, in order. */
   reported: [name: string, what: string][];
   findings: Finding[];
-  /** After how many milliseconds the verdict was there. */
+  /** The milliseconds from the start to the verdict. */
   after: number;
 }
 
 const yes = passed('it');
 const no = failed('not-redirected', 'nothing');
-/** A check that passes only within any of these spans of time. */
+/** The findings of a check that passes only within these spans of time. */
 const within =
   (...spans: [from: number, to: number][]) =>
   (at: number): Finding =>
@@ -59,7 +59,7 @@ test('checks that pass immediately run once', async () => {
 });
 
 test('a check that passes although nothing answers makes no other check outdated', async () => {
-  // roundTrip with `prefer` waits for two seconds, and a second in a repeat; policy watches for a second
+  // roundTrip in mode `prefer` waits 2 s for an answer, or 1 s in a repeat; each attempt of policy takes 1 s
   const silent = (): Finding => ({ ...passed('silence'), wayNotShown: true, preliminary: true });
   const ended = await run(
     ['roundTrip', 2000, silent, 100],

@@ -6,7 +6,7 @@ import { exitCode } from '../../../validator/shared/contract.ts';
 import { terminationMessage } from '../../../validator/verdict.ts';
 import { pages } from '../../support/pages.ts';
 
-/* The program does what docs/reference/errors.md writes about a failed proof. */
+/* The program behaves as docs/reference/errors.md describes for a failed proof. */
 
 const [{ text } = { text: '' }] = pages('docs/reference/errors.md');
 

@@ -14,7 +14,7 @@ const refused = 'refused unproved';
 const released = 'released held-long-enough';
 const iso = (time: number): string => new Date(time).toISOString();
 
-/** A pod from the API. Without a refusal it waits for capacity. @param written when its condition was last written */
+/** A pod from the API. Without `refusal`, it waits for capacity. @param written when its condition was last written */
 function apiPod(uid: string, { refusal = true, waitsSince = now, written = now, noted = true } = {}) {
   const message = refusal
     ? 'admission webhook "bindings.cni-gate.io" denied the request: … (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=unproved)'
@@ -44,7 +44,7 @@ function apiPod(uid: string, { refusal = true, waitsSince = now, written = now, 
   return toPendingPod(pod);
 }
 
-/** A replica that would refuse pods on n1 and n2, because another pod is trying the network of each node. */
+/** A replica that refuses pods on n1 and n2, because on each of them another pod has no verdict yet. */
 function replicaWith(gate: object = {}): Replica {
   const replica = new Replica({ maxHold: '10m', ...gate });
   occupies(replica, now);
@@ -55,7 +55,7 @@ function occupies(replica: Replica, at: number): void {
   for (const node of ['n1', 'n2']) replica.shows({ uid: `${node}-${at}`, node }, at);
 }
 
-/** The answer to a Binding from the scheduler, while another pod is trying the network of the node. */
+/** The answer to a Binding from the scheduler, while another pod on the node has no verdict yet. */
 function attempt(replica: Replica, uid: string, at: number, node = 'n1'): Promise<string> {
   occupies(replica, at);
   return replica.says(node, { uid }, {}, at);
@@ -139,7 +139,7 @@ suite('a hold', () => {
     replica.waits(apiPod('web', { refusal: false }), now + 2 * second);
     assert.deepEqual(shown(), [['n2', now + second]]);
     assert.equal(await attempt(replica, 'web', now + 10 * minute + second + 1), released);
-    // the scheduler writes the refusal into the condition after all, and later writes another reason there
+    // the scheduler writes the refusal into the condition later, and then replaces it by another reason
     replica.waits(apiPod('web'), now + 3 * second);
     assert.deepEqual(shown(), [['n1', now + second]]);
     await attempt(replica, 'web', now + 3 * second, 'n2');

@@ -6,7 +6,7 @@ import { Holds } from '../../../../webhook/core/networks/holds.ts';
 import { Readiness } from '../../../../webhook/core/networks/readiness.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../../core/networks/objects.ts';
 
-/** A cluster with the DaemonSet `net/agent`, and with at most one pod of the DaemonSet on each node. */
+/** A cluster with the DaemonSet `net/agent`. @param agents the DaemonSet's pod by node; undefined if there is none */
 export function clusterWith(agents: Record<string, AgentOptions | undefined>): Readiness {
   const readiness = new Readiness();
   readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet('agent')));
@@ -26,7 +26,7 @@ export function pending(more: Partial<PendingPod> = {}): PendingPod {
   return { ...toPendingPod({ metadata, spec: {} }), ...more };
 }
 
-/** What the gate knows: a waiting pod, and node n1, on which the DaemonSet's pod is not ready. */
+/** The state that the gate knows: a waiting pod, and node n1, on which the DaemonSet's pod is not ready. */
 export const gateView = (more: Partial<GateView> = {}): GateView => ({
   readiness: clusterWith({ n1: { ready: false } }),
   pods: { pod: () => pending() },

@@ -55,7 +55,7 @@ async function events(t: TestContext, { leads = true, answer }: Scene = {}) {
     run: () => {
       over = queue.run(stop.signal);
     },
-    /** Adds events, and resolves once the metric shows these results. */
+    /** Adds events, and waits until the metric shows these results. */
     add: async (names: string[], results: Record<string, number>): Promise<void> => {
       for (const name of names) queue.add(about(name));
       await eventually(counts, results);

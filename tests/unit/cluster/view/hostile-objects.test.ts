@@ -34,7 +34,7 @@ const ordinary: Record<string, (object | string)[]> = {
   '/api/v1/namespaces': [namespaceOf('shop', true), namespaceOf('tenant', false)],
 };
 
-/** A gate and its namespaces, in a cluster whose objects a test invents. */
+/** Starts a gate and its view of namespaces, in a fake cluster with a test's objects. */
 async function watching(t: TestContext, there: Record<string, (object | string)[]>) {
   const objects = { ...ordinary, ...there };
   const api = await startHostileCluster(t, (path) => objects[path] ?? []);

@@ -64,7 +64,7 @@ const keyOf = ({ path, query }: Asked): string => {
 
 const optedIn = { has: (namespace: string) => namespace === 'shop', subscribe: () => () => {} };
 
-/** A gate that watches an API server. The test decides which events the API server sends. */
+/** Starts a gate that watches a fake API server. The test decides which events the API server sends. */
 async function watching(t: TestContext, ...daemonSets: string[]) {
   let policy = bringing(...daemonSets);
   const api = await startHostileCluster(t, (key) => there[key] ?? [], keyOf);

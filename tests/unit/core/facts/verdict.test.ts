@@ -21,7 +21,7 @@ const foreign: ProofContext = { foreign: true, leaving: false, sidecar: false };
 const deleted: ProofContext = { foreign: true, leaving: true, sidecar: false };
 const sidecar: ProofContext = { foreign: false, leaving: false, sidecar: true };
 
-/** States of our init container, and conditions with which the kubelet reports a lost or a newer sandbox. */
+/** States of our init container, and conditions by which the kubelet reports a lost or a newer sandbox. */
 const running = { running: { startedAt: at('00:00') } };
 const reached = { state: running, started: true };
 const passed = { state: ended(0) };
@@ -77,7 +77,7 @@ const cases: [name: string, status: PodStatus, expected: string, context?: Proof
   ["linkerd's 95 on SIGTERM, during the deletion", pod({ state: ended(95) }), 'waiting', deleted],
 ];
 
-/** The status of a pod in a mesh that has been running since 00:11, with a witness. The proxy is a sidecar as well. */
+/** The status of a meshed pod with a witness. The pod has run since 00:11, and the proxy is a sidecar as well. */
 const witness = (ours: Omit<ContainerStatus, 'name'>, web: object = runs, more: Partial<PodStatus> = {}) =>
   pod(ours, { phase: 'Running', containerStatuses: [{ name: 'web', ...web }], ...more });
 const since = (startedAt: string) => ({ running: { startedAt: at(startedAt) } });

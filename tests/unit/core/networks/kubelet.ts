@@ -4,30 +4,30 @@ import { type PodEvidence, verdictAt } from '../../../../webhook/core/facts/pod-
 import { evidencePick } from '../../../../webhook/core/facts/to-pod-evidence.ts';
 import { Scene, seconds, start } from './support.ts';
 
-/** A time that is given in seconds after {@link start}, as all times in this file. */
+/** Milliseconds since the epoch for a time in seconds after {@link start}, the unit of all times in this file. */
 export const time = (at: number): number => start + at * seconds;
 const iso = (at: number): string => new Date(time(at)).toISOString();
 const idOf = (from: number): string => `containerd://${String(from).padStart(64, '0')}`;
 
-/** The end of a run that took ten seconds. */
+/** The state of a container whose run ended after ten seconds. */
 export const ended = (exitCode: number, from: number) => ({
   terminated: { exitCode, startedAt: iso(from), finishedAt: iso(from + 10), containerID: idOf(from) },
 });
 export const running = (from: number) => ({ running: { startedAt: iso(from) } });
 export const crashLoop = { waiting: { reason: 'CrashLoopBackOff' } };
 
-/** What a status shows of our container: when its run began, and whether it has started and is ready. */
+/** What a pod's status shows. `from`, `started` and `ready` are those of our container. */
 export interface Written {
   from?: number;
   started?: boolean;
   ready?: boolean;
-  /** Our container does not run. */
+  /** Set if our container does not run. */
   down?: boolean;
   /** States of our container that replace the others. */
   ours?: Pick<ContainerStatus, 'state' | 'lastState'>;
-  /** When the pod's other container started; undefined while it has not. */
+  /** When the pod's other container started; undefined before that. */
   main?: number | undefined;
-  /** Since when the pod has not been ready, by its condition. */
+  /** When the pod became unready, by its condition. */
   notReady?: number;
   sandbox?: number;
   noSandbox?: boolean;
@@ -37,7 +37,7 @@ export interface Written {
   period?: number | null;
   probe?: boolean;
   listed?: boolean;
-  /** The name of the pod's ReplicaSet; if empty, it has none. */
+  /** The name of the pod's ReplicaSet; empty if the pod has none. */
   owner?: string;
 }
 
@@ -71,11 +71,11 @@ function statusOf(shown: Written): PodStatus {
   };
 }
 
-/** A kubelet that writes statuses of pods with a witness on n1, as the server reads them. */
+/** The kubelet of node n1, whose pods have a witness. The server's own code reads the statuses that it writes. */
 export class Kubelet extends Scene {
   readonly #pick = evidencePick();
 
-  /** A status of a pod arrives. @returns the pod's verdict at that moment */
+  /** Writes a pod's status, which the server gets immediately. @returns the pod's verdict at that moment */
   writes(at: number, uid: string, shown: Written): string {
     const { owner = uid, period = 2, probe = true, leaving = false, listed = false } = shown;
     const controller = {
@@ -117,7 +117,7 @@ export class Kubelet extends Scene {
 
   verdict = (at: number, uid = 'a'): string => verdictAt(this.pod(uid), time(at));
 
-  /** A pod starts and works. */
+  /** Starts a pod whose network works. */
   starts(at: number, uid: string, owner = uid): void {
     const shown = { from: at, sandbox: at - 1, owner };
     this.writes(at, uid, shown);
@@ -129,7 +129,7 @@ export class Kubelet extends Scene {
     this.evidence.booted('n1', this.nextVersion());
   }
 
-  /** Whether a proof has passed on the node since its boot. */
+  /** Whether a proof has passed on node n1 since the node's boot. */
   get isProved(): boolean {
     return this.evidence.of('mesh', 'n1')?.lastPass !== undefined;
   }

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Kubelet, time, unready, type Written, working } from './kubelet.ts';
 
-/* Kubelets write statuses of pods whose checks are repeated. All times are seconds after the start. */
+/* The statuses that a kubelet writes about pods with rechecks. All times are seconds after `start`. */
 
 const ready = { mode: 'ready' } as const;
 
-/** A cluster with a pod for each of the owners, all of which work. */
+/** A cluster with one pod for each owner. The network of every pod works. */
 function clusterWith(...uids: string[]): Kubelet {
   const cluster = new Kubelet();
   for (const uid of uids) cluster.starts(0, uid);
   return cluster;
 }
 
-/** A cluster whose pods are not ready from 100 s on, and so lost from 110 s on. */
+/** A cluster whose pods become unready at 100 s, so that their network counts as lost from 110 s on. */
 function clusterWithout(...uids: string[]): Kubelet {
   const cluster = clusterWith(...uids);
   for (const uid of uids) cluster.writes(100, uid, unready);
@@ -123,7 +123,7 @@ suite('a container that was killed and runs again in its sandbox', () => {
     assert.equal(cluster.writes(300, 'a', { ...unready, from: 290, sandbox: 289, main: 295 }), 'passed');
   });
 
-  test('with all other containers, in the first list of a new server: it is no pass', () => {
+  test('together with all other containers, before a new server lists the pod: it does not count as a pass', () => {
     const cluster = new Kubelet();
     cluster.writes(203, 'a', { ...again, main: 202, listed: true });
     assert.equal(cluster.isProved, false);

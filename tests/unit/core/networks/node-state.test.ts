@@ -99,7 +99,7 @@ suite('a node on which proofs fail', () => {
     scene.shows(21, { ...pass, run: 2, sandbox: 0 });
     assert.match(scene.says(22, ready), /^failing/, 'a witness runs again');
     scene.shows(30, { uid: 'good', owner: 'good', sandbox: 30 });
-    // a node whose clock has no battery can show the same times after each boot
+    // if a node's clock has no battery, containers can have the same times after each boot
     scene.shows(31, { ...pass, run: 3, sandbox: 30 });
     assert.equal(scene.says(32, ready), 'proved, lets');
   });
@@ -194,7 +194,7 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(35), 'unproved, lets', 'they get no verdict');
   });
 
-  /** After how many seconds since the last failed attempt a pod of an owner may be bound. */
+  /** How many seconds after the last failed attempt the gate allows the next pod of an owner. */
   const opensTo = (scene: Scene, failedAt: number, pod?: AskingPod): number =>
     [2, 4, 8, 12, 16, 30, 32, 60, 64, 120, 128, 240, 256, 300].find(
       (seconds) =>
@@ -277,7 +277,7 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(5), 'proved, lets');
     scene.evidence.booted('n1', '10');
     assert.equal(scene.says(6), 'unproved, lets');
-    // the watch of pods is behind the watch of nodes, so it still reports a pass from before the boot
+    // the watch of pods lags behind the watch of nodes, so it still reports a pass from before the boot
     scene.shows(6, { uid: 'b', verdict: 'passed', version: 9 });
     assert.equal(scene.says(7), 'unproved, lets');
     // the kubelet writes the pod again, with the verdict from before the boot

@@ -1,4 +1,4 @@
-/** Noon on some day. Every object here is an hour older unless a test changes that. */
+/** The current time in tests. Objects of this file are an hour old unless a test sets other times. */
 export const now = Date.parse('2026-11-21T12:00:00Z');
 const anHourAgo = '2026-11-21T11:00:00Z';
 

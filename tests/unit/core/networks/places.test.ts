@@ -12,13 +12,13 @@ import { binding, clusterWith, pending } from '../../admission/gate/support.ts';
 import { apiAgent, apiDaemonSet, now } from './objects.ts';
 import { evidenceWith, start } from './support.ts';
 
-/* A DaemonSet that may be in several namespaces, as Calico's is in calico-system or in kube-system. */
+/* A DaemonSet that may be in one of several namespaces, such as Calico's in calico-system or kube-system. */
 
 const proof = { checks: [{ address: {} }] };
 const profiles = [{ name: 'mesh', daemonSets: [{ namespace: ['system', 'net'], name: 'agent' }], proof }];
 const policy = policyOf({ profiles });
 
-/** A cluster with a pod of the DaemonSet on node n1 in each of these namespaces, each ready or not. */
+/** A cluster with the DaemonSet in each of these namespaces. @param places whether its pod on node n1 is ready */
 function clusterOf(places: Record<string, boolean>): Readiness {
   const readiness = clusterWith({ n1: undefined });
   readiness.removeDaemonSet({ namespace: 'net', name: 'agent' });

@@ -2,7 +2,7 @@ import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts
 
 export const now = Date.parse('2026-11-22T12:00:00Z');
 
-/** A pod that passed on its own node. The later its name is in the alphabet, the younger the pod is. */
+/** A pod that passed, on a node of its own. The later its name is in the alphabet, the younger the pod is. */
 export const evidencePod = (name: string, more: Partial<PodEvidence> = {}): PodEvidence => ({
   uid: `${name}-uid`,
   namespace: 'shop',

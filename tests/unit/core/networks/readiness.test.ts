@@ -165,7 +165,7 @@ suite('the latest start of a container', () => {
     assert.equal(started(first, shows(20, 500, 'c2'), shows(30, 500, 'c2')).shownBy, '20');
   });
 
-  test('is that of all pods that are left', () => {
+  test('is the latest of all pods that the DaemonSet still has', () => {
     const other: Change = (readiness) => {
       const facts = toAgentFacts(apiAgent('n1', { name: 'other', version: 30 }));
       readiness.setAgent({ ...facts, startedAt: 2000 });

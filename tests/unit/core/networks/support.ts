@@ -8,7 +8,7 @@ import { policyOf } from '../../../support/configurations.ts';
 import { apiNode } from './objects.ts';
 import { evidencePod } from './pods.ts';
 
-/** The moment from which every time here is counted. */
+/** The time from which the times in this file count. */
 export const start = Date.parse('2026-11-21T12:00:00Z');
 export const seconds = 1000;
 
@@ -16,7 +16,7 @@ export const seconds = 1000;
 export interface Shown {
   node?: string;
   uid?: string;
-  /** The name of its ReplicaSet; if empty, the pod has no controller. */
+  /** The name of the pod's ReplicaSet; empty if the pod has no controller. */
   owner?: string;
   verdict?: Verdict;
   /** When the pod got its verdict, or began to wait, in seconds after {@link start}. */
@@ -26,7 +26,7 @@ export interface Shown {
   profiles?: string[];
   failedProfiles?: string[];
   hasSandbox?: boolean;
-  /** When its sandbox was created, in seconds after {@link start}. */
+  /** When the pod's sandbox was created, in seconds after {@link start}. */
   sandbox?: number;
   run?: number;
   ended?: boolean;
@@ -90,7 +90,7 @@ function policyWith(evidence: 'ready' | 'proof') {
   return policyOf({ profiles: ['mesh', 'base'].map((name) => ({ name, daemonSets: [], proof, evidence })) });
 }
 
-/** A cluster whose events come one after another. Times are seconds after {@link start}. */
+/** A cluster whose events arrive one after another. Times are seconds after {@link start}. */
 export class Scene {
   readonly evidence: Evidence;
   /** When the latest container of the network's pod started. */
@@ -108,13 +108,13 @@ export class Scene {
     return String(this.#version);
   }
 
-  /** An event of the watch reports a pod. The reported change happened at `at` by our clock and by the node's. */
+  /** The watch reports a pod at `at`. The change happened at `at` as well, by our clock and by the node's. */
   shows(at: number, shown: Shown): void {
     const pod = podEvidence({ at, version: Number(this.nextVersion()), ...shown });
     this.evidence.apply([{ type: 'put', pod, listed: false }], start + at * seconds);
   }
 
-  /** A pod is bound at `at`, and its verdict comes `takes` seconds later. */
+  /** A pod is bound at `at`, and gets its verdict `takes` seconds later. */
   runs(at: number, uid: string, verdict: Verdict, more: Shown & { takes?: number } = {}): void {
     const { takes = 3, ...shown } = more;
     this.shows(at, { uid, ...shown, verdict: 'waiting' });

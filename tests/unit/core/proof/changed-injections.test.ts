@@ -13,7 +13,7 @@ import {
 } from '../../../support/changed-injections.ts';
 import { assertSettled, assertSound } from '../../../support/invariants.ts';
 
-/** Asserts that a call after a change restores the init container, or else leaves the pod as it is. */
+/** Asserts that a call after a change restores the init container or, if `isRestored` is false, changes nothing. */
 function callAfter(change: Change, profile: string, isRestored: boolean): void {
   const context = contextFor(profile);
   const before = injected(profile);
@@ -31,7 +31,7 @@ suite('what another webhook changes in an injection, a later call restores', () 
   for (const [what, change] of refusedWithRechecks)
     test(what, () => callAfter(change, 'cilium.watched', true));
 
-  // the policy does not look at resources, and the API server refuses the second change
+  // changes that the policy does not check: it ignores resources, and the API server itself refuses the second change
   const more: [what: string, change: Change][] = [
     [
       'a limit that changes the QoS class',

@@ -7,7 +7,7 @@ import { type ProofPlan, planFor } from '../../../../webhook/core/proof/plan.ts'
 import { copyOf } from '../../../support/answers.ts';
 import { policyOf } from '../../../support/configurations.ts';
 
-// the golden cases show an ordinary pod of each kind; these tests are the edge cases of what a plan reads from a pod
+// the golden cases show an ordinary pod of each kind; these tests cover the edge cases of what a plan reads from a pod
 const policy = policyOf({ profiles: [{ name: 'seen', proof: { witness: 'kubelet' } }] });
 const networks = 'k8s.v1.cni.cncf.io/networks';
 
@@ -112,7 +112,7 @@ suite('the ids of a proof', () => {
       },
     );
   };
-  /** The ids of a plan, without those that are undefined. */
+  /** The user and group IDs of a plan, without those that are undefined. */
   const ids = (given: Ids, identity: Identity = { asUser: source }) => copyOf(planWith(given, identity).ids);
 
   const users: [title: string, given: Ids, user: number][] = [

@@ -37,7 +37,7 @@ const guaranteed = { requests: large, limits: large };
 const burstable = { requests: { cpu: '100m', memory: '1Gi' }, limits: { cpu: '2', memory: '1Gi' } };
 const zero = { requests: { cpu: '0', memory: 0 } };
 
-// the golden cases `qos-*` show each class; these are the edge cases of the rules
+// the golden cases `qos-*` show each QoS class; these tests cover the edge cases
 const cases: [what: string, containers: (Resources | null)[], expected: Resources | undefined][] = [
   ['null and empty values count as absent', [null, {}, { requests: null, limits: {} }], none],
   ['a Burstable pod', [burstable, burstable], { requests: small, limits }],

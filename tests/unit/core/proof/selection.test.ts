@@ -8,7 +8,7 @@ import { policyOf } from '../../../support/configurations.ts';
 
 type Spec = Partial<Pod['spec']>;
 
-// the golden cases `exempt-*` show a pod for each exemption; these tests are the edge cases of the rules
+// the golden cases `exempt-*` show a pod for each exemption; these tests cover the edge cases
 suite('exemption', () => {
   function exempt(spec: Spec, metadata: Pod['metadata'] = {}, request = {}) {
     const pod: Pod = { metadata, spec: { containers: [{ name: 'app' }], ...spec } };
@@ -55,7 +55,7 @@ suite('when', () => {
   const spec = { initContainers: [{ name: 'first' }], containers: [{ name: 'app' }] };
   const { proof } = policyOf();
 
-  /** Whether a profile with this condition applies. */
+  /** Whether a profile with these conditions applies to a pod. */
   function holds(when: Condition | Condition[], pod: Pod = { metadata, spec }): boolean {
     const profile: Profile = { name: 'p', when, daemonSets: [], annotations: {}, proof: { checks: [] } };
     const policy = { proof, combineProfiles: () => [profile] };
@@ -77,7 +77,7 @@ suite('when', () => {
     [{ noContainer: 'other' }, true],
     [{ noContainer: 'first' }, false],
     [[{ container: 'other' }, { container: 'app' }], true],
-    // the conditions work as in a label selector
+    // the operators work as in a label selector of Kubernetes
     [{ labels: { tier: 'front' } }, true],
     [{ labels: { tier: 'back' } }, false],
     [{ labels: { absent: 'front' } }, false],
@@ -95,7 +95,7 @@ suite('when', () => {
     [{ labels: { tier: { exists: true, notIn: ['front'] } } }, false],
     [{ labels: { absent: { exists: true, notIn: ['front'] } } }, false],
     [{ labels: { tier: { in: ['front'], notIn: ['front'] } } }, false],
-    // all conditions must match, each in its own map; properties that a map inherits from its prototype do not count
+    // every condition must match in its own map; properties that a map inherits from its prototype do not count
     [{ annotations: { note: 'x' }, namespaceLabels: { env: 'prod' } }, true],
     [{ annotations: { tier: 'front' } }, false],
     [{ labels: { env: 'prod' } }, false],

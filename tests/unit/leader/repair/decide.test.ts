@@ -14,7 +14,7 @@ import { controllerOf, factsWith, failedPod, lostPod, openNode } from './support
 
 const second = 1000;
 
-/** The decision in a word: `recreate`, or the reason why the pod is left alone. */
+/** The decision as a string: `recreate`, or the reason why repair leaves the pod alone. */
 function wordFor(...[pod, facts]: Parameters<typeof decide>): string {
   const decision = decide(pod, facts);
   return 'how' in decision ? 'recreate' : decision.reason;
@@ -175,7 +175,7 @@ suite('whether a new pod helps', () => {
     });
   }
 
-  test('a pod of a DaemonSet whose node is not ready, although another node is: it would only return here', () => {
+  test('a pod of a DaemonSet whose node is not ready, although another is: its replacement would run on the same node', () => {
     const daemon = failedPod({ name: 'd', controller: controllerOf('d', 'DaemonSet') });
     assert.equal(wordFor(daemon, factsWith({ state: 'closed' }, elsewhere)), 'node-not-ready');
   });

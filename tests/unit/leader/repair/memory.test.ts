@@ -48,7 +48,7 @@ class Leader {
     });
   }
 
-  /** Decides about all failed pods. @returns the names of the deleted pods, or why the first pod is left alone */
+  /** Decides about all pods that failed or are not ready. @returns the deleted pods, or why the first is not deleted */
   look(): string {
     this.memory.sweep(this.now);
     const deleted: string[] = [];
@@ -148,7 +148,7 @@ suite('the pods of a controller', () => {
     assert.notEqual(leader.look(), 'owner-pause', 'a success ends the long pauses');
   });
 
-  /** A leader that has recreated four pods at once, because the replacement of another one passed. */
+  /** A leader that has deleted four pods at the same time, because the replacement of an earlier pod passed. */
   function fourAtOnce(): Leader {
     const leader = new Leader(...web(1));
     leader.look();
@@ -241,7 +241,7 @@ suite('budgets', () => {
 });
 
 suite('the breaker', () => {
-  /** Lets repair delete a failed pod of each of `count` controllers, and lets their replacements fail as well. */
+  /** Lets repair delete one failed pod of each of `count` controllers. Then the replacements fail as well. */
   function failAgain(leader: Leader, namespace: string, count: number): void {
     leader.node = { passedAt: { at: start } };
     const all = Array.from({ length: count }, (_, index) =>

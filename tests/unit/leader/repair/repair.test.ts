@@ -25,7 +25,7 @@ interface Scene {
   seenAgo?: number;
   onFailure?: 'unready' | 'recreate';
   answer?: Answer;
-  /** How often the controller looks at all pods, in milliseconds. */
+  /** The interval, in milliseconds, at which the controller reconciles all pods. */
   resync?: number;
 }
 
@@ -39,7 +39,7 @@ const failed = (uid: string, more: Partial<PodEvidence> = {}): PodEvidence => ({
   ...more,
 });
 
-/** A pod that passed, which shows that its node works. Without it, repair deletes only few pods, to try the node. */
+/** A pod that passed on the node, so the node works. Without it, repair deletes only a few pods, to try the node. */
 const proven = podEvidence({ uid: 'proof', owner: 'other', verdict: 'passed' });
 
 const ofJob = { controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'job' } };
@@ -89,7 +89,7 @@ async function scene(
     gone: (uid: string) => evidence.apply([{ type: 'gone', uid }], Date.now()),
     lead,
     mayTry,
-    /** The requests about pods, such as `DELETE web`. */
+    /** The requests that concern pods, such as `DELETE web`. */
     asked: (): string[] =>
       run.api.asked
         .filter(({ path }) => path.startsWith(pods))
@@ -98,7 +98,7 @@ async function scene(
   };
 }
 
-/** Longer, in milliseconds, than an owner that never passed waits until its next pod may try the node. */
+/** A time in milliseconds after which the next pod of an owner that never passed may try the node. */
 const longestWait = 15_000;
 
 const someTime = (): Promise<void> => sleep(400);

@@ -40,7 +40,7 @@ export function failedPod(given: Partial<PodEvidence> & { name: string }): PodEv
   });
 }
 
-/** The same pod, which passed its proof, and whose network was lost a minute before. */
+/** The pod of {@link failedPod}, but its proof passed, and its network was lost a minute before the tests begin. */
 export const lostPod = (given: Partial<PodEvidence> & { name: string }): PodEvidence =>
   failedPod({
     profiles: ['mesh'],

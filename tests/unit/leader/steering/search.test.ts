@@ -51,7 +51,7 @@ const { signal } = new AbortController();
 
 interface Scene {
   nodes: string[];
-  /** Whether one pod at a time may try the nodes. */
+  /** Whether the nodes are unproved, so that only one pod at a time may try each. */
   isTry?: boolean;
   nominated?: string;
   reserve?: () => Promise<boolean>;

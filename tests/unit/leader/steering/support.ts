@@ -11,7 +11,7 @@ export function node(name: string, more: Partial<NodeFacts> = {}): NodeFacts {
   return { ...toNodeFacts(apiNode(name, 'b1', 1)), labels: { name }, allocatable, ...more };
 }
 
-/** A pod that was refused on node n1, and that requests 100 millicores. */
+/** A pod that the gate refused to bind to node n1, and that requests 100 millicores. */
 export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPod {
   const { namespace = 'shop' } = more;
   const refused = { refused: 'n1', heldSince: now - 1000, requests: { cpu: 100, pods: 1 } };
