@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -28,6 +30,9 @@ import { deployment, initNames, makeNamespace, runningPod, type UserPod } from '
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const found = blocks(readFileSync(join(checkout, 'README.md'), 'utf8'), 'console');
+const reference = readFileSync(join(checkout, 'docs/reference/command-line.md'), 'utf8');
+const [withoutCluster = ''] = reference.split('### Without a cluster\n')[1]?.split('### ') ?? [];
+const [server = '', mutate = '', second = '', gate = ''] = blocks(withoutCluster, 'console');
 const folder = mkdtempSync(join(tmpdir(), 'readme-'));
 const image = 'registry.example/cni-gate-validator:0.1.0';
 
@@ -46,6 +51,9 @@ for (const [where, name] of [
   await runningPod(cluster, where, name);
 }
 const { bin, work } = scratch();
+const laptop = ['ip', 'netns', 'exec', 'laptop'];
+await run('ip', ['netns', 'add', 'laptop']);
+await run('ip', ['-n', 'laptop', 'link', 'set', 'lo', 'up']);
 
 suite('the commands of README.md, from top to bottom', () => {
   let next = 0;
@@ -69,7 +77,8 @@ suite('the commands of README.md, from top to bottom', () => {
     ['an installation whose pods do not become ready', { ROLLOUT_FAILS: 'yes' }],
   ] as const)
     test(`${what} leaves the namespace without its label`, async () => {
-      await assert.rejects(bash(found[next] ?? '', env));
+      const { code } = await bash(found[next] ?? '', { env });
+      assert.notEqual(code, 0);
       await notOptedIn();
       await cluster.api.post('/api/v1/namespaces/shop/pods?dryRun=All', pod('web'));
       await cluster.kubectl(['delete', 'namespace', 'cni-gate', '--ignore-not-found']);
@@ -77,8 +86,9 @@ suite('the commands of README.md, from top to bottom', () => {
 
   test('the installation refuses no pod, and the next pod gets the proof', async () => {
     const ready = runReplicas();
-    const output = await bash(block(/kubectl label namespace shop/));
+    const { code, output, errors } = await bash(block(/kubectl label namespace shop/));
     await ready;
+    assert.equal(code, 0, output + errors);
     assert.match(output, /namespace\/shop labeled/);
     const stored = await cluster.api.post<UserPod>('/api/v1/namespaces/shop/pods', pod('web'));
     assert.deepEqual(initNames(stored), [validatorContainer]);
@@ -87,7 +97,10 @@ suite('the commands of README.md, from top to bottom', () => {
 
   test('permissive first, then strict: only then are pods refused while no replica answers', async () => {
     assert.equal(await failurePolicy(), 'Ignore');
-    await bash(block(/overlays\/strict/), { REGISTRY: 'registry.example' });
+    const { code, output, errors } = await bash(block(/overlays\/strict/), {
+      env: { REGISTRY: 'registry.example' },
+    });
+    assert.equal(code, 0, output + errors);
     assert.equal(await failurePolicy(), 'Fail');
   });
 
@@ -100,15 +113,38 @@ suite('the commands of README.md, from top to bottom', () => {
     });
     const commands = block(/cni-gate check\n.*status/);
     await eventually(async () => {
-      const output = await bash(commands);
+      const { code, output, errors } = await bash(commands);
+      assert.equal(code, 0, output + errors);
       assert.equal(output.match(/^All \d+ checks passed\.$/gm)?.length, 2);
     }, 60);
   });
 
   test('review of the examples, and of a chart', async () => {
-    assert.match(await bash(block(/review -f examples/)), new RegExp(validatorContainer));
+    const examples = await bash(block(/review -f examples/));
+    assert.equal(examples.code, 0, examples.errors);
+    assert.match(examples.output, new RegExp(validatorContainer));
     assert.match(readFileSync(join(work, 'cni-gate.xml'), 'utf8'), /<testsuite/);
-    assert.match(await bash(block(/helm template/)), new RegExp(validatorContainer));
+    const chart = await bash(block(/helm template/));
+    assert.equal(chart.code, 0, chart.errors);
+    assert.match(chart.output, new RegExp(validatorContainer));
+  });
+
+  test('a server in one terminal, and a call from another', async () => {
+    await serve(server, 8080);
+    const { code, output, errors } = await bash(mutate, { local: true });
+    assert.equal(code, 0, output + errors);
+    const { response } = JSON.parse(output);
+    assert.equal(response.allowed, true);
+    assert.match(Buffer.from(response.patch, 'base64').toString(), new RegExp(validatorContainer));
+  });
+
+  test('a second server beside it refuses a binding', async () => {
+    await serve(second, 8081);
+    const { code, output, errors } = await bash(gate, { local: true });
+    assert.equal(code, 0, output + errors);
+    const { response } = JSON.parse(output);
+    assert.equal(response.allowed, false);
+    assert.equal(response.status.code, 403);
   });
 
   test('README.md has no other commands', () => assert.deepEqual(found.slice(next), []));
@@ -159,13 +195,50 @@ async function runReplicas(): Promise<void> {
   writeFileSync(join(folder, 'serving'), '');
 }
 
-/** Runs commands in the copy of the checkout. @throws with their output, if they fail */
-function bash(commands: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
-  return run('bash', ['-c', `cd '${work}'\n${commands}`], '', {
-    ...process.env,
-    npm_config_loglevel: 'error',
-    KUBECONFIG: cluster.admin.kubeconfig,
-    ...env,
-    PATH: `${bin}:${process.env.PATH}`,
+/** The environment and the network in which a command runs. */
+interface Terminal {
+  env?: Record<string, string>;
+  /** Whether the command runs in the network namespace of the user's machine instead of the cluster's. */
+  local?: boolean;
+}
+
+function start(commands: string, terminal: Terminal, stdio: StdioOptions): ChildProcess {
+  const { env, local = false } = terminal;
+  const [program = '', ...args] = [...(local ? laptop : []), 'bash', '-c', commands];
+  return spawn(program, args, {
+    cwd: work,
+    stdio,
+    env: {
+      ...process.env,
+      npm_config_loglevel: 'error',
+      KUBECONFIG: cluster.admin.kubeconfig,
+      ...env,
+      PATH: `${bin}:${process.env.PATH}`,
+    },
+  });
+}
+
+async function bash(
+  commands: string,
+  terminal: Terminal = {},
+): Promise<{ code: number | null; output: string; errors: string }> {
+  const child = start(commands, terminal, ['ignore', 'pipe', 'pipe']);
+  let [output, errors] = ['', ''];
+  child.stdout?.setEncoding('utf8').on('data', (text) => {
+    output += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text) => {
+    errors += text;
+  });
+  const [code] = await once(child, 'close');
+  return { code, output, errors };
+}
+
+async function serve(command: string, opsPort: number): Promise<void> {
+  // the servers end with the runner's namespaces
+  start(`exec ${command}`, { local: true }, 'ignore').unref();
+  await eventually(async () => {
+    const { output } = await bash(`curl -s http://localhost:${opsPort}/readyz`, { local: true });
+    assert.equal(output.trim(), 'ok');
   });
 }
