@@ -15,8 +15,8 @@ const meaning = <Word extends string>(
   ) as Record<Word, Meaning>;
 
 /**
- * All reasons, in each check the most informative first. Their names are stable, because termination messages contain
- * them, and tools may read these.
+ * All reasons. Among the reasons of one check, the most informative comes first. The names are stable, because tools
+ * may read them from termination messages.
  */
 export const reasons = {
   ...meaning(exitCode.failed, {

@@ -51,7 +51,7 @@ export async function rechecks(seconds: number): Promise<Row[]> {
     row('peak resident memory of a recheck', conditions, await peakOf(running), 'MB', 3);
     while (isRechecking(running)) await sleep(5);
     const own = megabytes(running, 'smaps_rollup', 'Anonymous');
-    row("memory between rechecks that is not the program's file", conditions, own, 'MB', 1);
+    row('private memory between rechecks', conditions, own, 'MB', 1);
   }
   return rows;
 }

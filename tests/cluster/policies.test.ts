@@ -35,7 +35,7 @@ import { makeNamespace } from './installed/working.ts';
  * unit tests rely.
  */
 
-/** How many golden cases the policy leaves to the webhook, by reason. It leaves all calls of such a case. */
+/** How many golden cases the policy leaves to the webhook, by reason: all admission calls of the case. */
 const left: Partial<Record<LeftReason, number>> = {
   annotations: 8,
   'name-taken': 5,

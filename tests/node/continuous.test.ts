@@ -122,7 +122,7 @@ for (const [name, breakIt] of Object.entries(faults)) {
     try {
       await left(pod, longest);
       gone = seconds(start);
-      // time for connections to the pod that were in progress
+      // connections to the pod that were in progress may still fail, and count as missed
       await sleep(1000);
       missed = client.count();
       await sleep(untilLost * 1000);

@@ -30,7 +30,7 @@ export interface ReviewFlags {
 /** What the command prints, and its exit code. */
 export interface ReviewResult {
   status: number;
-  /** The text for standard output. Its parts may be generated only when they are read. */
+  /** The text for standard output, in parts. Reading a part may generate it. */
   output: Iterable<string>;
   /** The text for standard error. */
   messages: string;

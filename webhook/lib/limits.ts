@@ -110,7 +110,7 @@ export const fileBytes = 64 * MiB;
 /** At most this many entries of one object are kept. The largest network DaemonSets have fewer than ten containers. */
 export const listItems = 64;
 
-/** Limits for the waiting pods that are kept: number and estimated memory. The gate requests any other pod. */
+/** Limits for the waiting pods in memory. The gate gets any other pod from the API server. */
 export const pendingPods = {
   max: { count: 10_000, bytes: 32 * MiB },
   /** Characters of one pod's scheduling requirements. */

@@ -35,7 +35,7 @@ export function measureCluster(
       ? [[{}, count(view.pending(), ({ refused }) => refused !== undefined)]]
       : undefined,
   );
-  gauge('cni_gate_proofs', 'Labelled pods that have a node and have not ended.', ['verdict'], () => {
+  gauge('cni_gate_proofs', 'Pods of opted-in namespaces by the verdict of their proof.', ['verdict'], () => {
     if (!view.evidence.synced) return undefined;
     const counts = new Map<Verdict, number>(verdicts.map((verdict) => [verdict, 0]));
     for (const pod of view.evidence.pods()) {
@@ -46,7 +46,7 @@ export function measureCluster(
   });
   gaugeOfPods(
     'cni_gate_proofs_way_not_shown',
-    'Labelled pods, not ended, whose proof passed without an answer from their node.',
+    'Pods of opted-in namespaces whose proof passed without an answer from their node.',
     ({ wayNotShown = false, ended }) => wayNotShown && !ended,
   );
   gaugeOfPods(

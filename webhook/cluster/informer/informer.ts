@@ -27,7 +27,7 @@ export type Timing = Partial<typeof defaultTiming>;
 
 /**
  * After this many consecutive failures to reach the API server, all objects are listed again: etcd may have been
- * restored from a backup, and the API server accepts a watch from a version that does not exist yet (v1.36).
+ * restored from a backup, and a watch from a `resourceVersion` in the future gets no error (seen in Kubernetes 1.36).
  */
 const lostAfter = 4;
 

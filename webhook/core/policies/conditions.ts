@@ -40,7 +40,7 @@ export const hasStatus = `object.metadata.?annotations[?'${statusAnnotation}'].h
 
 export const ofANetwork = 'not-of-a-network';
 
-/** Also selects exempt pods that have a status, so that admission removes an earlier injection. */
+/** Also selects exempt pods with the annotation of {@link hasStatus}, so that admission removes an earlier injection. */
 const unlessInjected = (expression: Cel): Cel => `${expression} || ${hasStatus}`;
 
 const osLabels = "['kubernetes.io/os', 'beta.kubernetes.io/os']";
