@@ -67,7 +67,7 @@ export function readNetworkStatus(
 /** The link-layer address that is shown for devices without one, such as netkit and ipvlan in their L3 modes. */
 const noMac = '00:00:00:00:00:00';
 
-/** Whether the entry's link-layer address differs from that of the pod's interface with the entry's interface name. */
+/** Whether the pod has the entry's interface with another link-layer address. An interface without one does not count. */
 const contradicts = ({ interface: name, mac }: NetworkStatus, devices: Device[]): boolean =>
   mac !== undefined &&
   devices.some((it) => it.name === name && it.mac !== '' && it.mac !== noMac && it.mac !== mac);

@@ -22,6 +22,7 @@ export function assertSound(given: Pod, { decision, response, patch }: Answer, p
   assertWarnings(response.warnings ?? []);
   assertLeast(given, patch);
   const after = patched(given, patch);
+  // without our container of an earlier call, because another webhook may have changed the QoS class since
   const own = places.has(outcome) || outcome === 'removed' ? withoutOurs(pod) : pod;
   assert.equal(qosClass(after), qosClass(own), 'the QoS class changed');
   assertUntouched(pod, after);
@@ -63,7 +64,7 @@ export function withoutReplaced(pod: Pod, { outcome, profiles }: Answer['decisio
   return copy;
 }
 
-/** The pod without our init container. Other webhooks may have changed its QoS class since an earlier call. */
+/** The pod without our init container. */
 function withoutOurs(pod: Pod): Pod {
   const copy = copyOf(pod);
   copy.spec.initContainers = (pod.spec.initContainers ?? []).filter(

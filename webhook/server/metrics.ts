@@ -34,7 +34,7 @@ export class Metrics {
   readonly #reviews = this.#counter('admission_reviews', 'Answered admission reviews.', ...reviewLabels);
   readonly #duration = new Histogram({
     name: 'cni_gate_admission_duration_seconds',
-    help: 'Time from the end of the body to the answer.',
+    help: 'Time from the complete request to the answer.',
     labelNames: ['webhook'],
     buckets: durationBuckets,
     registers: [this.registry],

@@ -31,7 +31,7 @@ export function idsIn({ asUser, notAsUser, notAsGroup }: Identity, place: Place)
   return {
     asUser: idOf(asUser, 'runAsUser', place, true),
     asGroup: typeof asUser === 'object' ? groupBeside(asUser, place) : undefined,
-    // without the pod-level id, which is the application's: a rule that exempts it would exempt all traffic of the pod
+    // ignores the pod-level id: the application has it too, so no mesh can exempt it from the redirect
     notAsUser: idOf(notAsUser, 'runAsUser', place, false),
     notAsGroup: idOf(notAsGroup, 'runAsGroup', place, false),
   };

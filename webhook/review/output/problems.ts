@@ -47,7 +47,7 @@ export function problemsOf(report: Report, strict: boolean, root: string): Probl
   return wrongs.map((wrong) => {
     const { code, subject, message, line, column } = wrong;
     const file = pathFrom(root, wrong.file);
-    // without the line, which changes with every edit; with a number, because a service shows equal problems only once
+    // the fingerprint has no line, which changes with every edit, but a counter: services show equal fingerprints once
     const identity = JSON.stringify([code, subject ?? '', message, file]);
     const number = seen.get(identity) ?? 0;
     seen.set(identity, number + 1);
