@@ -26,7 +26,7 @@ export interface CertificateEvents extends ReloadListener {
 /**
  * A certificate and key in files, which are read again when they change. While only one of the files has changed, the
  * last matching pair is served.
- * @throws CniGateError when the pair cannot be used at the start
+ * @throws CniGateError if the first pair cannot be used
  */
 export function fileCertificate(
   certificateFile: string,

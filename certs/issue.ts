@@ -20,12 +20,12 @@ export interface Authority {
 export interface ServingCertificate extends Authority, Period {}
 
 interface Validity {
-  /** The duration in days, which may have a fraction. */
+  /** The duration in days; fractions of a day are allowed. */
   days: number;
   now: Date;
 }
 
-/** How many milliseconds two clocks may differ. */
+/** By how many milliseconds two clocks may differ. */
 const allowedSkewMs = 5 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 
@@ -70,7 +70,7 @@ export function issueServing(
 
 /**
  * Checks that an authority can sign. Clients find the authority by its subjectKeyIdentifier and its encoded name.
- * @param at when the authority has to be valid; undefined for any time
+ * @param at when the authority has to be valid; if undefined, its dates are not checked
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR
  */
 export function checkAuthority(
@@ -103,7 +103,7 @@ function periodFrom(now: Date, days: number, within?: Period): Period {
   };
 }
 
-/** Generates a key on the curve P-256 (docs/decisions/certificates.md explains why it is not an RSA key). */
+/** Generates a key on the curve P-256 (docs/decisions/certificates.md, section EC keys). */
 function generateKey(): { key: string; publicKey: Buffer } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
@@ -134,7 +134,7 @@ function signCertificate(
   { subject, issuer, publicKey, period, extensions }: CertificateFields,
   signingKey: string,
 ): string {
-  // the last 65 bytes are the point of the curve, whose SHA-1 identifies the key (RFC 5280, 4.2.1.2, method 1)
+  // the last 65 bytes are the curve point; their SHA-1 identifies the key (RFC 5280, 4.2.1.2, method 1)
   const keyIdentifier = createHash('sha1').update(publicKey.subarray(-65)).digest();
   const identifier = { name: 'subjectKeyIdentifier', value: primitive(Type.OCTETSTRING, keyIdentifier) };
   // used only to encode the extensions

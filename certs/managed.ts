@@ -79,7 +79,7 @@ async function run(
   let current: Leaf | undefined;
   while (!signal.aborted) {
     const result = await reconciler.reconcile().catch((error: unknown) => {
-      // any other error is a defect: it is reported too, and the last certificate stays in use
+      // an error other than CniGateError is a defect: it is reported too; the last certificate stays in use
       const known = error instanceof CniGateError;
       if (!signal.aborted)
         report.failed('secret', known ? error : new CniGateError('CNI_GATE_INTERNAL', String(error)));

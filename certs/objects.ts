@@ -38,7 +38,7 @@ export interface ConfigurationSnapshot {
 
 export interface Configurations {
   found: ConfigurationSnapshot[];
-  /** Why the others are not in `found`. CNI_GATE_CA_BUNDLE: no such object, or no webhook calls our Service. */
+  /** Why a configuration is not in `found`. CNI_GATE_CA_BUNDLE: missing, or it does not call our Service. */
   faults: Map<string, CniGateError>;
 }
 
@@ -108,7 +108,7 @@ export function sharedObjects(
       return found && snapshot(found);
     },
 
-    /** @throws CniGateError if the Secret cannot be written; {@link isConflict} if another replica wrote it first */
+    /** @throws CniGateError if the write fails or another replica wrote first ({@link isConflict}) */
     async write(data: SecretData, over: SecretSnapshot | undefined): Promise<SecretSnapshot> {
       const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
       const before = over?.object;

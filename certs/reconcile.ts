@@ -92,7 +92,7 @@ export class Reconciler {
   #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
     const { overlap } = this.#options;
     const reading = readSecret(secret?.data, now);
-    // a configuration that cannot be read may lack the next authority, which must then not sign yet
+    // a configuration that cannot be read may lack the next authority, so this authority must not sign yet
     const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
     if (areRead) {
       const next = reading.state?.next?.fingerprint;
@@ -117,7 +117,7 @@ export class Reconciler {
     this.#leaf = { ...issueServing(authority, { names, days: servingDays, now }), signedBy: fingerprint };
   }
 
-  /** Throws unless cni-gate may write the Secret: if it has our label, is empty, or was used by this replica before. */
+  /** Throws unless the Secret has our label, is empty, or was used by this replica before. */
   #checkOurs({ labelled, object, data }: SecretSnapshot): void {
     if (labelled || isEmpty(data) || object.metadata.uid === this.#known?.uid) return;
     throw new CniGateError(

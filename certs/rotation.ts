@@ -7,9 +7,9 @@ import { inForce, type Period, periodOf, readCertificates, renewalDue } from './
 /** The state that all replicas share. It is stored in the Secret, so that any replica can continue a rotation. */
 export interface State {
   authority: SigningAuthority;
-  /** The next authority. The caBundles already contain its certificate. It signs once every API server trusts it. */
+  /** The next authority, already in the caBundles. It begins to sign when every API server trusts it. */
   next?: SigningAuthority | undefined;
-  /** Earlier authorities, the latest first. Their keys are deleted, but they are trusted until they expire. */
+  /** Earlier authorities, the latest first, without keys. Each authority is trusted until it expires. */
   previous?: TrustedAuthority[] | undefined;
 }
 
@@ -113,7 +113,7 @@ export function fingerprintsIn(bundle: string | undefined): Set<string> {
   }
 }
 
-/** What is wrong with a caBundle, which should have exactly the authorities of `expected`; undefined if nothing is. */
+/** Why a caBundle does not have exactly the authorities of `expected`; undefined if it has. */
 export function bundleFault(bundle: string, expected: string): FaultReason | undefined {
   if (bundle.trim() === '') return 'empty';
   const [found, wanted] = [fingerprintsIn(bundle), fingerprintsIn(expected)];
@@ -127,8 +127,8 @@ const authorityDays = 365;
 export interface Observation {
   reading: Reading;
   /**
-   * The last valid state that this replica read or wrote; undefined if its serving certificate is not valid. While that
-   * certificate is valid, no replica can have dropped the authority that signed it.
+   * The last valid state that this replica read or wrote; undefined if the replica's serving certificate is not valid.
+   * While that certificate is valid, no replica can have dropped the authority that signed it.
    */
   remembered: State | undefined;
   /** The time by the API server's clock, which decides whether a certificate is valid. */
@@ -159,7 +159,7 @@ export function planStep(observation: Observation): Plan {
   return {
     step: 'create',
     state: { authority: newAuthority(authorityDays, now) },
-    // at first, the Secret does not exist yet, which is no fault
+    // a missing Secret is no fault, because at first it does not exist yet
     fault: fault.reason === 'missing' ? undefined : fault,
   };
 }

@@ -13,8 +13,8 @@ export function inForce({ notBefore, notAfter }: Period, now: Date): boolean {
 }
 
 /**
- * Whether two thirds of a certificate's lifetime are over, as by default in cert-manager. The last third leaves time to
- * repeat a failed renewal.
+ * Whether two thirds of a certificate's lifetime are over. This is also cert-manager's default time for a renewal. The
+ * last third leaves time to repeat a failed renewal.
  */
 export function renewalDue({ notBefore, notAfter }: Period, now: Date): boolean {
   // multiplied instead of divided, so that nothing is rounded at the boundary
@@ -68,8 +68,8 @@ export function checkPair(certificatePem: string, keyPem: string, now: Date | un
 }
 
 /**
- * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if it accepts it. As in Go's
- * `crypto/x509`, all certificates of the bundle are trusted, even one that does not belong to an authority.
+ * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if the client accepts it. As in
+ * Go's `crypto/x509`, all certificates of the bundle are trusted, even one that does not belong to an authority.
  * @param chain certificates in PEM, beginning with the server's
  * @param host the name that the certificate must have; undefined for any name
  */
@@ -112,7 +112,7 @@ function tryRead(pem: string): ReturnType<typeof readCertificates> | string {
   }
 }
 
-/** Node decodes key and dates only when they are read. A bad key throws then, but a bad date would pass as valid. */
+/** Node.js decodes key and dates only on access. Then a bad key throws, but a bad date passes as valid. */
 function decode(text: string): X509Certificate {
   const certificate = new X509Certificate(text);
   const { publicKey, validFromDate, validToDate } = certificate;

@@ -7,8 +7,8 @@ import { compiledSchemas } from './compiled-schemas.ts';
 /*
  * usage: npx node release/bundle.ts [FOLDER]
  *
- * Bundles the command line for npm and the server's image into FOLDER/webhook, by default dist/webhook
- * (docs/decisions/images-and-releases.md), and the licenses of the packages in it into FOLDER/LICENSES.
+ * Bundles the program cni-gate, for npm and for the server's image, into FOLDER/webhook, by default dist/webhook
+ * (docs/decisions/images-and-releases.md). Writes the licenses of the bundled packages into FOLDER/LICENSES.
  */
 const checkout = fileURLToPath(new URL('../', import.meta.url));
 const [folder = join(checkout, 'dist')] = process.argv.slice(2);
@@ -25,7 +25,7 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node22',
   plugins: [compiledSchemas],
-  // identifiers stay, and lines are short, so that stack traces are readable
+  // identifiers are not shortened, and lines are short, so that stack traces are readable
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 120,

@@ -32,7 +32,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    // commander has already printed what is wrong; a request for help is no error
+    // commander has already printed what is wrong; `--help` and `--version` are not errors
     process.exitCode = error.exitCode === 0 ? 0 : wrongUsage;
   } else if (error instanceof CniGateError) {
     console.error(`cni-gate: ${error.message} (${error.code})`);

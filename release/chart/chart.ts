@@ -39,7 +39,7 @@ export type File = [name: string, text: string];
 
 const header = '# Generated from manifests/ by `npm run generate`. Do not edit.\n';
 
-/** Generates the templates of the chart: one for each object of the kustomize manifests, and the default configuration. */
+/** Generates the chart's templates: one for each object of the manifests, and one for the configuration. */
 export async function templates(kubectl?: string): Promise<File[]> {
   const render = async ({ components = [], ...wanted }: Kustomization): Promise<KubernetesObject[]> => {
     const kustomization = { ...wanted, components: [...components, '../../release/chart/values'] };
@@ -60,7 +60,7 @@ export async function templates(kubectl?: string): Promise<File[]> {
       const found = find(objects);
       return found && withPlaceholders(found);
     });
-    // the value `policyObjects` may replace the mutating policy; all other objects of options belong to the server
+    // the value `policyObjects` may replace the mutating policy; other optional objects belong to the server
     const condition = id.startsWith('MutatingAdmissionPolicy')
       ? 'not .Values.policyObjects'
       : 'ne (include "cni-gate.policies" .) "only"';

@@ -11,7 +11,7 @@ const images = new Map([
 const configuration =
   '⟦text mergeOverwrite (include "cni-gate.configuration" . | fromYaml) .Values.configuration | toYaml⟧';
 
-/** Copies an object with placeholders for images and for the configuration. kustomization.yaml adds the others. */
+/** Copies an object with placeholders for images and configuration; kustomization.yaml adds all others. */
 export function withPlaceholders(object: KubernetesObject): object {
   return JSON.parse(JSON.stringify(object), (key, value) => {
     if (key === 'config.yaml') return configuration;

@@ -44,7 +44,7 @@ const inShop = [
   podWith({ containers: [{ name: 'c', env: many(19_000, (i) => ({ name: `V${i}`, value: 'x' })) }] }),
 ];
 
-/** The pods of {@link inShop}, also in an unknown namespace. cni-gate requests it and then reads the pod again. */
+/** {@link inShop}, also in an unknown namespace: cni-gate requests the namespace, then rereads the body. */
 const large = [...inShop, ...inShop.map((body) => Buffer.from(String(body).replaceAll('"shop"', '"none"')))];
 
 test('large pods with many containers, volumes, tolerations or variables, repeatedly', async (t) => {

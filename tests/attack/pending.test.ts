@@ -40,7 +40,7 @@ const inExpressions = (count: number, pod: number): object =>
     ],
   });
 
-// pods just below the limit for terms cost the most; cni-gate does not compare pods above it with nodes
+// pods just below the limit for terms cost most; cni-gate does not compare pods above the limit with nodes
 for (const terms of [planLimits.terms - 5, 280]) {
   test(`400 pods that wait with ${terms} expressions each, on 1,000 nodes: another pod is still steered`, async (t) => {
     const isSteered = (path: string): boolean => path === '/api/v1/namespaces/shop/pods/bystander/status';

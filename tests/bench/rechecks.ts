@@ -23,7 +23,7 @@ export function megabytes(running: Pick<RunningProof, 'pid'>, file: string, name
   return (Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) * 1024) / 1e6;
 }
 
-/** The peak of resident memory in MB, over all rechecks of five seconds. */
+/** The peak of resident memory in MB, over all rechecks within five seconds. */
 async function peakOf(running: RunningProof): Promise<number> {
   let peak = 0;
   for (const end = performance.now() + 5000; performance.now() < end; await sleep(1))

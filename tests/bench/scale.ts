@@ -56,7 +56,7 @@ async function measure([nodes, sets, memory]: (typeof sizes)[number], loaded: bo
   }
 }
 
-/** Sends reviews of one pod to `/mutate` for a minute. Each connection sends the next after the previous answer. */
+/** Sends reviews of one pod to `/mutate` for a minute, one after another on each connection. */
 async function fullLoad({ port, vitals }: Server): Promise<Figures> {
   const review = recorded('pod-statefulset-db');
   const namespace = namespaceOf(0);

@@ -46,7 +46,7 @@ async function inTurns(started: ReadonlyMap<string, Target>, body: string): Prom
 
 const rates = (all: Rounds, name: string): number[] => all.get(name)?.map(({ rate }) => rate) ?? [];
 
-/** The median over the rounds of the ratio between the rates of two servers. */
+/** The ratio between the rates of two servers. The result is the median over the rounds. */
 const ratio = (all: Rounds, name: string, other: string): number =>
   median(rates(all, name).map((rate, round) => rate / (rates(all, other)[round] ?? Number.NaN)));
 

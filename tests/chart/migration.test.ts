@@ -41,7 +41,7 @@ const [guide] = pages('docs/guides/install.md');
 const section = guide?.text.split(/^### /m).find((text) => text.startsWith('From kustomize to Helm')) ?? '';
 const [toHelm = '', fromHelm = ''] = blocks(section, 'console');
 
-/** Runs a command of the guide in that folder. */
+/** Runs a command of the guide in {@link folder}. */
 const shell = (command: string): Promise<string> =>
   shellOf(cluster, command, { folder, path: [dirname(helmProgram.path)] });
 
@@ -75,7 +75,7 @@ async function assertProved(): Promise<void> {
 await applyOverlay();
 await ready();
 await trusted(cluster);
-// the API server begins to call the webhook a moment later
+// the API server calls the webhook only a moment after the caBundle is set
 await eventually(assertProved);
 
 test('from kustomize to Helm as the guide says: no pod is refused, and Helm upgrades the release', async (t) => {

@@ -61,7 +61,7 @@ const profiles = [
     proof: { container: { image: 'example/validator:1' } },
   },
 ];
-/** A patch that sets the images that the policy over pods accepts, as in the guide. */
+/** A patch that sets the images that the policy for the final pod accepts, as in the guide. */
 const imagesOfPolicy = (value: string): object => ({
   target: { kind: 'ValidatingAdmissionPolicy', name: 'pods.cni-gate.io' },
   patch: JSON.stringify([{ op: 'replace', path: '/spec/variables/0/expression', value }]),

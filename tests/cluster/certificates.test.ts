@@ -197,7 +197,7 @@ async function state(): Promise<State> {
   return found ?? assert.fail(fault.message);
 }
 
-/** For each of our webhooks, the fingerprints of the authorities that it trusts. */
+/** For each of our webhooks, the fingerprints of the authorities in its caBundle. */
 async function trustedBy(): Promise<ReadonlySet<string>[]> {
   const paths = [mutating, validating];
   const all = await Promise.all(paths.map((path) => cluster.api.get<Configuration>(path)));
@@ -206,7 +206,7 @@ async function trustedBy(): Promise<ReadonlySet<string>[]> {
     .map(({ clientConfig }) => fingerprintsIn(Buffer.from(clientConfig.caBundle ?? '', 'base64').toString()));
 }
 
-/** Waits until the Secret is complete and every webhook trusts its authority. */
+/** Waits until the Secret is complete and every caBundle contains its authority. */
 const whole = (): Promise<State> =>
   eventually(async () => {
     const found = await state();

@@ -77,7 +77,7 @@ for (const { name, golden } of cases) {
       reason === 'network-daemonset'
         ? isOfBuiltIn(where, pod)
         : outcome === 'skipped' && reason !== 'no-profile-applies';
-    // a status that only cni-gate may write is refused, even in a pod that opts out
+    // only cni-gate may write the status annotation, so the policy refuses it even in a pod that opts out
     const isForged = reason === 'opted-out' && pod.metadata.annotations?.[statusAnnotation] !== undefined;
     if (leftAlone && !isForged) assert.equal(asItCame.said, 'stored');
     else if (outcome === 'injected' || outcome === 'skipped') assert.match(asItCame.said, /^policy/);

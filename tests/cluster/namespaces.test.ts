@@ -46,7 +46,7 @@ const ops = async (path: string): Promise<{ status: number; body: string }> => {
   return { status: answer.status, body: await answer.text() };
 };
 
-/** How many watches of namespaces ended for a reason. */
+/** How many watches of namespaces ended for the given reason. */
 const ends = async (reason: string): Promise<number> =>
   sumIn((await ops('/metrics')).body, 'cni_gate_cluster_watch_ends_total', {
     resource: 'namespaces',
@@ -58,7 +58,7 @@ function namespace(name: string, profile?: string): object {
 }
 
 /**
- * Creates a namespace and its service account. Otherwise, pods would be refused until a controller creates the account.
+ * Creates a namespace and its service account. Without the account, pods are refused until a controller creates it.
  */
 async function makeNamespace(name: string, profile: string): Promise<void> {
   await api.post('/api/v1/namespaces', namespace(name, profile));

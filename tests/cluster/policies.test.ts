@@ -35,7 +35,7 @@ import { makeNamespace } from './installed/working.ts';
  * unit tests rely.
  */
 
-/** How many golden cases the policy leaves to the webhook, by reason: all admission calls of the case. */
+/** How many golden cases, with all their admission calls, the policy leaves to the webhook, by reason. */
 const left: Partial<Record<LeftReason, number>> = {
   annotations: 8,
   'name-taken': 5,
@@ -47,7 +47,7 @@ const left: Partial<Record<LeftReason, number>> = {
   witness: 18,
 };
 
-/** Golden cases in which the API server refuses the pod of the first or a later call, whoever reviews it. */
+/** Golden cases in which the API server itself refuses the pod of the first or a later call. */
 const invalid: Record<string, RegExp> = {
   'again-tampered': /cannot set `allowPrivilegeEscalation` to false and `privileged` to true/,
   'ephemeral-in-an-exported-pod': /spec.ephemeralContainers: Forbidden/,
@@ -133,7 +133,7 @@ suite('golden cases', { concurrency: 8 }, () => {
   }
 });
 
-/** Asserts that the webhook keeps the QoS class of a new pod, and changes nothing in the pod that is stored. */
+/** Asserts that the webhook keeps the QoS class of a new pod, and that a later call would change nothing. */
 function assertKept({ bare, byWebhook, decision }: Comparison, context: MutateContext): void {
   if (byWebhook === undefined || hasStatus(bare)) return;
   const given = JSON.stringify(bare);

@@ -262,7 +262,7 @@ test('if the leader is killed while it repairs 50 pods, the next one continues, 
   kubelet.fate = () => undefined;
   await apply(ourWorkload('Deployment', 'many', 50));
   const first = await placed('many', 50);
-  // the simulated kubelet may see a pod late; after the next line, it would report that the proof passed
+  // the simulated kubelet may see a pod late; after `fate` changes, it would report that the proof passed
   await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
   kubelet.fate = () => 'passed';
   await Promise.all(first.map((one) => decide(cluster, one, 95)));

@@ -87,8 +87,8 @@ function runInside(folders: string[]): void {
 async function end(unshare: ChildProcess): Promise<void> {
   const children = readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').trim();
   unshare.kill('SIGKILL');
-  // The first process is gone only when all others in its namespace are gone. This runner is not its parent, so it
-  // gets no signal and has to poll.
+  // The first process is gone only when all others in its namespace are gone. This runner is not its parent, so the
+  // runner gets no signal and has to poll.
   while (children !== '' && isAlive(children)) await sleep(10);
 }
 

@@ -122,7 +122,7 @@ test('nominated pods that fit nowhere are refused no more often than others, unt
   const nominated = counted(inAMinute.filter(isNominated));
   const others = counted(inAMinute.filter((one) => !isNominated(one)));
   t.diagnostic(`${made.length} nominations; ${JSON.stringify({ nominated, others })}`);
-  // four tries, with pauses of 10, 20 and 40 s, each repeated once if it raced with a scheduling attempt; 2 in reserve
+  // four tries, after pauses of 10, 20 and 40 s; a try that raced with a scheduling attempt is repeated once; 2 spare
   assert.ok(made.length <= 10, `${made.length} nominations that come to nothing`);
   // for pods without a nomination, only the scheduler's back-off causes retries: they are the comparison
   assert.ok(nominated.max <= others.max + 1, `${nominated.max} refusals of one, ${others.max} of others`);

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/* Runs the commands of the tutorial in one shell, and compares the output with the one in the tutorial. */
+/* Runs the commands of the tutorial in one shell, and compares their output with that in the tutorial. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(join(checkout, 'docs/guides/tutorial.md'), 'utf8');

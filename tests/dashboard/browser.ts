@@ -13,7 +13,7 @@ const pageTimeout = 90_000;
 export async function startBrowser(): Promise<Browser> {
   if (!existsSync(program))
     throw new Error(`NOT RUN: there is no ${program}. To get it: tests/dashboard/install.sh`);
-  // Chromium's own sandbox does not work in a container or as root; here it opens only pages of this machine
+  // Chromium's own sandbox does not work in a container or as root; the tests open only local pages
   return chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout: pageTimeout });
 }
 

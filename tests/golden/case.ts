@@ -33,7 +33,7 @@ export interface GoldenCase {
   title: string;
   /** A configuration file without apiVersion and kind. */
   config?: object;
-  /** `profile` stands for the label that opts in; `known: false` means that cni-gate does not know the namespace. */
+  /** `profile` is the value of the profile label; `known: false` means that cni-gate does not know the namespace. */
   namespace?: {
     name?: string;
     profile?: string;

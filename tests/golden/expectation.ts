@@ -37,7 +37,7 @@ function shortOperation(operation: Operation): unknown {
 }
 
 /**
- * Replaces what differs between releases, or changes with a new profile, by placeholders. The version is replaced only
+ * Writes placeholders for values that differ between releases or with a new profile. The version is replaced only
  * where an injection writes it, because a user's text may contain the same digits.
  */
 function withPlaceholders<T>(value: T): T {
@@ -70,7 +70,7 @@ function abbreviated(value: unknown): unknown {
 const nameOrVariable = (variable: Fields): unknown =>
   ordinary.variables.some((usual) => same(usual, variable)) ? variable.name : variable;
 
-/** The fields of `actual` that differ from `base`: `usual` for that of `injected.yaml`, null if absent. */
+/** The fields of `actual` that differ from `base`. `usual`: as in `usual` there; null: no such field. */
 function difference(actual: Fields, base: Fields): Fields {
   const result: Fields = {};
   for (const key of new Set([...Object.keys(base), ...Object.keys(actual)])) {

@@ -16,7 +16,7 @@ export interface ImageConfig {
   Healthcheck?: object;
 }
 
-/** Inspects an image. @returns among others `Size`, in bytes, of all layers unpacked */
+/** Inspects an image. @returns its properties; `Size` is the size of all unpacked layers, in bytes */
 export async function inspectImage(image: string): Promise<{ Config: ImageConfig; Size: number }> {
   return JSON.parse(await docker('image', 'inspect', image))[0];
 }

@@ -226,7 +226,7 @@ describe('the program', { concurrency: 3 }, () => {
       await using sandbox = await Sandbox.make({ families: 'ipv4', gateway: 'by-link-route' });
       const running = await startWatched(sandbox, wayPod, { ...everySecond, interval: '5s' });
       const before = { log: running.log(), message: running.termination() };
-      // makes the recheck fail, so that it takes longer: it is retried for a fifth of the interval
+      // makes the recheck fail, so that it takes longer: its check is retried for a fifth of the interval
       if (when === 'during a recheck') await exchangeAddress(sandbox);
       await until(running, () => isRechecking(running) === (when !== 'at rest'), when);
       const start = performance.now();

@@ -67,7 +67,7 @@ async function proxyOf(sandbox: Sandbox): Promise<number[]> {
   return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('listener.ts'));
 }
 
-/** Rules that drop the first packet of each IP protocol, and again the first after `time`, which exceeds a recheck. */
+/** Rules that drop the first packet of each IP protocol, once per `time`, which is longer than a recheck. */
 const dropFirst = (hook: string, only: string, time: string): string => `table inet first_${hook} {
   set seen { type inet_proto; flags dynamic, timeout; timeout ${time}; }
   counter lost { }
@@ -203,7 +203,7 @@ const disturbances: Disturbance[] = [
       assert.ok((results.open ?? 0) > 9000, JSON.stringify(results));
       const before = bytesRead(running);
       await staysOpen(running, 3500);
-      // the kernel's table of sockets has 3 MB, so the recheck did not read it
+      // the kernel's table of sockets has 3 MB: a recheck that reads it exceeds this limit
       assert.ok(bytesRead(running) - before < 100_000, `${bytesRead(running) - before} bytes`);
     },
   },

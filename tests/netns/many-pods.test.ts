@@ -18,7 +18,7 @@ const count = 110;
 async function proveAll(node: Sandbox, checks: object[], begun = async () => {}): Promise<number[]> {
   const pods: Awaited<ReturnType<typeof addPod>>[] = [];
   for (let index = 0; index < count; index++) pods.push(await addPod(node, index));
-  // each waits until its standard input ends, so that all start together
+  // each program waits until its standard input ends, so that all programs start together
   const runs = pods.map(({ name, addresses }) =>
     startIn(name, 'validate', { checks, podIPs: addresses }, '{ read _ || :; }'),
   );
@@ -65,7 +65,7 @@ test(`${count} simultaneous validators, with a policy that is enforced 3 s late:
   const counter = await node.exec('node', 'nft', ['list', 'counter', 'inet', 'agent', 'asked']);
   const dials = Number(/packets (\d+)/.exec(counter)?.[1]) / count;
   t.diagnostic(`${saidOf(seconds)}; ${dials.toFixed(1)} packets a pod`);
-  // three dials a second at most before the policy is enforced; then four, each with a retransmission
+  // at most three dials a second until the policy is enforced; then four in total, each with a retransmission
   const longest = seconds.at(-1) ?? 99;
   assert.ok(longest <= 10 && dials <= 3 * longest + 8, `${dials} packets a pod, ${seconds}`);
 });

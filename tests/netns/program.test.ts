@@ -64,7 +64,7 @@ const unwritable = (path: string): Start => ({
   environment: checks(interfaces('1s')),
   args: ['validate', '--termination-log', path],
 });
-/** How many bytes the value of this variable may have: the kernel's limit is `MAX_ARG_STRLEN`, 32 pages. */
+/** How many bytes the value of CNI_GATE_CHECKS may have: the kernel's limit is `MAX_ARG_STRLEN`, 32 pages. */
 const longest = 131_071 - `${env.checks}=`.length;
 
 const cases: [what: string, start: Start, code: number, log: RegExp, complaints?: RegExp][] = [

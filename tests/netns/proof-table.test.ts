@@ -10,7 +10,7 @@ import { type Cell, type Cells, runCommand } from './table/plan.ts';
 import { awsCells, ciliumCells } from './table/plugins.ts';
 import { writerCells } from './table/writers.ts';
 
-/* All situations of all built-in profiles. docs/reference/proof-table.md summarizes the results. */
+/* All situations of these built-in profiles. docs/reference/proof-table.md summarizes the results. */
 const networks: Record<NetworkName, Cells> = {
   linkerd: linkerdCells,
   istio: istioCells,

@@ -12,7 +12,7 @@ import { noted, states } from './table/states.ts';
 /* The results of all checks in each state, compared with the truth: whether the node can connect to the pod. */
 
 const passed = 'passed';
-/** The time-outs of checks that are expected to fail, and to pass. The second is long enough for a busy machine. */
+/** The time-outs of checks that must fail (`short`) or pass (`long`, which is enough for a busy machine). */
 const [short, long] = ['2500ms', '20s'];
 
 function configurationFor(link: string, answer: string): Configuration {

@@ -32,7 +32,7 @@ describe('the witness, compared with the truth', { concurrency: 9 }, () => {
       for (const step of steps) await step(sandbox);
       const { proof, connected } = await witnessed(sandbox, pod, { late, dialsFrom, from });
       const passes = typeof expected === 'number';
-      // the kubelet would start the next container once connected, so it may connect only if the proof passes
+      // a kubelet starts the next container as soon as it connects, so it must connect only if the proof passes
       assert.equal(connected, passes, proof.log);
       assert.equal(proof.code, passes ? 0 : 95, proof.log);
       if (passes) assert.match(proof.log, new RegExp(`witness IPv. passed: .* come to port ${expected}\\.`));
@@ -123,7 +123,7 @@ test('at rest: less than 1 MB of private memory, an immediate end, and a port th
 });
 
 describe('a later run in the same sandbox', { concurrency: 3 }, () => {
-  /** A sandbox with linkerd's rules in which a first run was either reached and then killed, or failed. */
+  /** A sandbox with linkerd's rules, after a first run that the kubelet reached and a test killed, or that failed. */
   async function afterFirst(passes: boolean): Promise<Sandbox> {
     const sandbox = await Sandbox.make({ families: 'ipv4' });
     await write(linkerd())(sandbox);

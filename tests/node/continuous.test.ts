@@ -312,7 +312,7 @@ const connects = (address: string): Promise<boolean> =>
     socket.on('timeout', () => settle(false));
   });
 
-/** The process ID of a container of a pod, as the run sees it. */
+/** The process ID of a pod's container, as the test process sees it. */
 function processOf({ status }: Pod, name: string): number {
   const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   const id = all.find((container) => container.name === name)?.containerID?.split('//')[1] ?? '';

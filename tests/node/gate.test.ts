@@ -87,7 +87,7 @@ async function makePods(prefix: string, booting: Promise<void>): Promise<number>
   return made;
 }
 
-/** A pod with the mesh's proxy for the node that reboots. */
+/** A pod for the node that reboots, with the mesh's proxy. */
 function waiting(name: string): object {
   return pod(name, {
     nodeSelector: { 'kubernetes.io/hostname': node.name },

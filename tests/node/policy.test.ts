@@ -38,7 +38,7 @@ const profile = { [profileLabel]: 'pod-network.default-deny' };
 await makeNamespace(cluster, 'guarded', { ...profile, [label]: 'true' });
 await makeNamespace(cluster, 'open', profile);
 
-/** Denies the pods all connections except to the allowed target, before DNAT of the API server's Service. */
+/** Drops the pods' connections except to the allowed target, before the DNAT for the API server's Service. */
 const enforce = (): Promise<string> => {
   const rule = `iifname cni0 meta l4proto tcp ip daddr != ${new URL(elsewhere.url).host} drop`;
   return run(

@@ -28,7 +28,7 @@ const late = 5;
 const [fault, few] = [15, 10];
 /** How many rounds are needed for a median. */
 const enough = 3;
-/** How many seconds the kubelet is suspended. After 40 the node becomes NotReady. */
+/** How many seconds the kubelet is suspended. After 40 s, the node becomes NotReady. */
 const frozen = 60;
 
 const evidences = ['ready', 'proof'] as const;

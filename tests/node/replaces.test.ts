@@ -11,8 +11,8 @@ import { Times } from './harness/times.ts';
 import { latestProof, type Pod } from './harness/workload.ts';
 
 /**
- * What `proof.replaces` saves. A program that ends immediately stands in for linkerd's validator, which cannot be built
- * here: most of an init container's time is spent by the kubelet and the runtime.
+ * Measures what `proof.replaces` saves. A program that ends immediately stands in for linkerd's validator, which cannot
+ * be built here. This changes little, because the kubelet and the runtime take most of an init container's time.
  */
 
 const rounds = 10;

@@ -12,7 +12,7 @@ import { pluginFolder } from './harness/network.ts';
 import { type Setup, setupVariable } from './setup.ts';
 
 /**
- * Runs a command where it can start a control plane and a node. Most of the work is done by tests/cluster/run.ts.
+ * Runs a command where the command can start a control plane and a node. tests/cluster/run.ts does most of the work.
  *
  * usage: npx node tests/node/run.ts COMMAND [ARGUMENT ...]
  */
@@ -31,7 +31,7 @@ try {
   removeLeftGroups('node');
   for (const name of leftovers(tmpdir(), imagePrefix)) rmSync(join(tmpdir(), name), { recursive: true });
   setup.kubelet = find(await ensurePrograms(['kubelet']), 'kubelet');
-  // before the namespaces are created, because the build needs the machine's network
+  // builds before the Linux namespaces are created, because the build needs the machine's network
   buildImages();
   makeGroup(setup.group);
   runInside();

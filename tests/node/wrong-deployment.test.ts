@@ -13,7 +13,7 @@ import { meshedNode } from './harness/installed.ts';
 const maxHold = 30;
 /** Seconds on top of `maxHold`: the scheduler retries after at most 11 s, and a busy machine binds slowly. */
 const slack = 20;
-/** How often other pods are created, how many seconds pass before each time, and how many are created each time. */
+/** How many times other pods are created, how many seconds pass before each time, and how many are created then. */
 const [rounds, quiet, others] = [4, 45, 10];
 
 const { cluster, replicas, node, image } = await meshedNode();

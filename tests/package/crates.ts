@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/* Fails if a crate is not from crates.io, or has a license that does not fit into a program under Apache-2.0. */
+/* Fails if a crate is not from crates.io, or has a license that is not suitable for a program under Apache-2.0. */
 
 /** Licenses that require only a notice in the program. */
 const allowed = ['Apache-2.0', 'MIT', 'Unicode-3.0', 'Zlib'];
 
-/** Whether each part that AND joins has at least one allowed license. @param expression SPDX expression */
+/** Whether each operand of AND contains at least one allowed license. @param expression SPDX expression */
 const isAllowed = (expression: string | null): boolean =>
   (expression ?? '')
     .replace(/[()]/g, '')

@@ -59,7 +59,7 @@ test('the packed file runs where it is installed, without the checkout', async (
   assert.equal(review.status, 0, review.stderr);
   assert.equal(parse(review.stdout).spec.initContainers[0].name, 'cni-gate-validator');
 
-  // pre-commit installs hooks of Node in the same way, and adds the user's arguments to the entry
+  // pre-commit installs Node hooks in the same way, and appends the user's arguments to `entry`
   const [{ entry, files }] = parse(readFileSync(join(root, '.pre-commit-hooks.yaml'), 'utf8'));
   const hooked = cniGate(...entry.split(' ').slice(1), '-f', 'pod.yaml');
   assert.deepEqual(

@@ -10,7 +10,7 @@ import { folderWith } from '../support/folder.ts';
 import { blocks, pages } from '../support/pages.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
 
-/* Runs the jobs of the guide. git and npm are replaced: they link this checkout, which has to be built. */
+/* Runs the jobs of the guide. Stand-ins for git and npm install this checkout, which must be built first. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const [guide] = pages('docs/guides/review.md');

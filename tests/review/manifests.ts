@@ -68,7 +68,7 @@ const namespaceObject = ({ namespace, profile, labels = {}, ...others }: Fields)
   },
 });
 
-/** A workload, by default the Deployment `web`. `labels` and `annotations` are those of its pods, `own` is its own. */
+/** A workload, by default the Deployment `web`. `labels` and `annotations` are for its pods, `own` is its metadata. */
 function workload(form: Fields): object {
   const { kind = 'Deployment', name = 'web', namespace_: namespace = 'shop' } = form;
   const { own = {}, labels, annotations, containers = [], pod: more = {}, job = {} } = form;

@@ -17,7 +17,7 @@ const pod = JSON.stringify(recorded('pod-deployment-web'));
 suite('connections', { concurrency: 2 }, () => {
   test('a connection that does not send the rest of its request in time is closed; a silent or answered one stays open', async (t) => {
     const server = await startServer(t);
-    // the API server can open a connection for a call and then not use it, because another one became free
+    // the API server can open a connection for a call and then not use it, because another connection became free
     const silent = await open(t, server);
     const begins = await open(t, server);
     begins.write('POST /gate HTTP/1.1\r\n');
@@ -107,7 +107,7 @@ suite('connections', { concurrency: 2 }, () => {
     const review = recorded('pod-deployment-web');
     const toleration = { key: 'example.com/dedicated', operator: 'Equal', value: 'x', effect: 'NoSchedule' };
     review.request.object.spec.tolerations = Array(10_000).fill(toleration);
-    // few large bodies: they must arrive within two seconds, and client and server share a process
+    // only four large bodies: they must arrive within two seconds, and the client and the server share a process
     const bodies = [...Array(4).fill(JSON.stringify(review)), ...Array(400).fill(pod)];
     const answers = await Promise.all(bodies.map((body) => server.post('/mutate', body, { agent })));
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);

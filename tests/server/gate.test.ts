@@ -15,7 +15,7 @@ kind: Configuration
 profiles: [{name: mesh, daemonSets: [{namespace: net, name: agent}]}, {name: bare}]
 `;
 
-/** The manifests of a cluster with a pending pod, and with an agent on node n1 that has these options. */
+/** The manifests of a cluster with a pending pod and, on node n1, an agent with these options. */
 function state(agent: AgentOptions): string {
   const pending = {
     kind: 'Pod',

@@ -13,7 +13,7 @@ import { folderWith } from '../support/folder.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
 import { open, startServer, type TestServer } from '../support/running-server.ts';
 
-/** Waits until `check` returns true, for instance after a reload. If it does not, fails with the server's log. */
+/** Waits until `check` returns true, for instance after a reload. After 4 s, fails with the server's log. */
 async function eventually(server: TestServer, check: () => Promise<boolean> | boolean): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (await check()) return;

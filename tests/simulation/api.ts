@@ -27,7 +27,7 @@ interface Change {
 /** The objects of a cluster, and the history of their changes. A resource version is the number of changes so far. */
 export class Api {
   readonly clock: Clock;
-  /** Handles a request other than GET, which changes objects. @throws ClusterError */
+  /** Handles a request that changes objects, that is, any request but GET. @throws ClusterError */
   readonly write: (method: Method, path: string, body: unknown) => unknown;
   readonly #objects = new Map<string, Stored>();
   readonly #changes: Change[] = [];

@@ -106,7 +106,7 @@ export class Cluster {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Reboots a node, which ends its sandboxes. The kubelet starts after 5 s, the plugin works `late` seconds later. */
+  /** Reboots a node, which ends its sandboxes. The kubelet starts after 5 s, and the plugin works `late` s later. */
   async reboot(node: Node, late = 5): Promise<void> {
     const boot = node.boot + 1;
     Object.assign(node, { boot, isUp: false, works: false, ready: false });

@@ -107,7 +107,7 @@ scenario('owners that never pass do not move from node to node forever', 1, asyn
   for (const name of healthy.slice(0, 3)) cluster.owner(name, 4);
   for (let index = 0; index < 4; index += 1) cluster.owner(`broken${index}`, 1, { passes: false });
   for (let minute = 0; minute < 20; minute += 1) {
-    // the replacement of the deleted pod of `a` passes, so its node is open to the failed pods
+    // the replacement of the deleted pod of `a` passes, so the gate opens the replacement's node to failed pods
     const pod = [...cluster.pods].find(({ owner, leaving }) => owner.name === 'a' && !leaving);
     if (pod) cluster.remove(pod);
     await cluster.seconds(60);

@@ -34,7 +34,7 @@ function addVariable(pod: Pod): void {
 }
 
 /**
- * The ServiceAccount plugin, which adds a token volume and mounts it in each container without a mount at that path:
+ * The ServiceAccount plugin, which adds a token volume and mounts it in each container without such a mount:
  * Kubernetes `plugin/pkg/admission/serviceaccount/admission.go`, `mountServiceAccountToken`.
  */
 export function mountServiceAccount({ spec, ...pod }: Pod): void {

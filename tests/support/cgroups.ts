@@ -61,7 +61,7 @@ function handOn(hierarchy: string): void {
   }
 }
 
-/** Removes the folders of a group. The kernel removes their files with them, and does not let others remove files. */
+/** Removes a group's folders. The kernel removes each folder's files with it; programs cannot remove them. */
 function removeTree(path: string): void {
   if (!existsSync(path)) return;
   for (const entry of readdirSync(path, { withFileTypes: true })) {

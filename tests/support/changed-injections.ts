@@ -87,7 +87,7 @@ const adds = (name: string, value = 'x'): Change => {
   return (_, { env: variables }) => variables?.push({ name, value });
 };
 
-/** Changes the pod's field from which a variable takes its value. */
+/** Makes a variable take its value from another field of the pod. */
 const takesFrom = (name: string, fieldPath: string): Change => {
   return (_, { env: variables }) =>
     Object.assign(variables?.find((variable) => variable.name === name) ?? {}, {

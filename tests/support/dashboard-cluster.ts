@@ -14,7 +14,7 @@ const pools = ['general', 'general-spot', 'gpu', 'ingress', 'batch'];
 const nodeName = (index: number): string =>
   `ip-10-${Math.floor(index / 250) + 20}-${index % 250}-17.eu-west-1`;
 
-/** The agents that are not ready, by network and index of the node; `absent` if the node has no agent. */
+/** The DaemonSets' pods that are not ready, by network and index of the node; `absent` if there is no pod. */
 const troubles: Record<string, AgentOptions | 'absent'> = {
   'linkerd 1': { ready: false, waiting: 'CrashLoopBackOff' },
   'cilium 0': { ready: false, waiting: 'ContainerCreating', createdAt: new Date(now - 40_000).toISOString() },

@@ -50,7 +50,7 @@ const isCollection = (path: string): boolean =>
 export interface HostileCluster extends FakeApiServer {
   /** Resolves as soon as a watch of this key is open. By then, the client has processed all earlier answers. */
   watched(key: string): Promise<ServerResponse>;
-  /** Sends an event on the watch of a key. If none is open, waits for the client to open one. */
+  /** Sends an event on the watch of a key. If no watch is open, waits until the client opens one. */
   send(key: string, type: string, object: object): Promise<void>;
   /** Sends an event on the watch of a key, ends the watch, and resolves once the client has processed the event. */
   tell(key: string, type: string, object: object): Promise<void>;

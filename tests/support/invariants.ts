@@ -64,7 +64,7 @@ export function withoutReplaced(pod: Pod, { outcome, profiles }: Answer['decisio
   return copy;
 }
 
-/** The pod without our init container. */
+/** The pod without our init container, which may have been injected for an earlier QoS class of the pod. */
 function withoutOurs(pod: Pod): Pod {
   const copy = copyOf(pod);
   copy.spec.initContainers = (pod.spec.initContainers ?? []).filter(

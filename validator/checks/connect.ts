@@ -79,7 +79,7 @@ export async function connectTo(
   close(socket);
   const seen = `a connection to ${at} end at port ${port} in the pod`;
   if (port === wanted) return passed(seen);
-  // the tables of sockets are long on a busy node, so they are not read ten times a second
+  // waits, because on a busy node the tables of sockets are too long to be read ten times a second
   await sleep(limit);
   if (port !== undefined) return failed(elsewhere, seen);
   return failed(elsewhere, `a connection to ${at} that left the pod and was answered`);

@@ -7,7 +7,7 @@ export interface Route {
   gateway: Address | undefined;
 }
 
-/** Public addresses, for which no pod has a route of their own. Nothing is sent to them. */
+/** Public addresses: a pod has no route to them except its default route. Nothing is sent to them. */
 const samples: Record<Family, string> = { IPv4: '62.0.0.1', IPv6: '2600::1' };
 
 /** Returns the default route, a failure if it discards packets, or undefined if the pod has none. */
@@ -22,7 +22,7 @@ const discarding: Record<string, string> = {
   EACCES: 'prohibit',
 };
 
-/** The route to an address, if the kernel chooses the source address. */
+/** The route to an address for packets whose source address the kernel chooses. */
 export function routeTo(address: string): Route | Failed | undefined {
   try {
     const { device, gateway = '' } = native.route(address);

@@ -35,7 +35,7 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
   );
 }
 
-/** The usual and the shortest time of an attempt, in milliseconds. The kernel retries a neighbour once a second. */
+/** An attempt's usual and shortest milliseconds. The kernel asks for a neighbour's address every second. */
 const round = { usual: 1000, least: 300 };
 
 /** A datagram to a known neighbour leaves within this many milliseconds; one to an unknown neighbour waits. */
@@ -46,13 +46,13 @@ const enough = 3;
 
 /**
  * Checks that the link-layer address of the default gateway is known, which shows that the pod is attached to a
- * network. Network policies do not affect this. A pod without a gateway passes only if its interfaces have its
- * addresses, because an interface may be late. A pod without a default route also fails if the profile requires one.
+ * network. Network policies do not affect this. A pod without a gateway passes only if its interfaces have the pod's
+ * addresses, because an interface may appear late. A pod without a default route fails if the profile requires one.
  */
 export function attemptGateway({ required }: GatewayCheck, family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
   const withoutGateway = (reported: Finding): Finding => {
-    // if the environment has no addresses, the family comes from an interface that was there at the start
+    // without addresses in the environment, nothing is compared: the family comes from the interfaces
     const finding = wanted.length === 0 ? passed('it') : judgeAddresses(wanted, readDevices());
     return finding.passed ? reported : finding;
   };
@@ -76,8 +76,8 @@ const noGateway = (seen: string): Finding =>
   passed(seen, 'nothing was asked, because there is no such gateway');
 
 /**
- * Sends datagrams to the gateway. While its link-layer address is unknown, the kernel queues them for the socket
- * (`net/core/neighbour.c`).
+ * Sends datagrams to the gateway. While the gateway's link-layer address is unknown, the kernel queues the datagrams
+ * for the socket (`net/core/neighbour.c`).
  */
 async function askFor(host: string, family: Family, pod: Pod, time: number): Promise<Finding> {
   const datagrams = new Datagrams(family, sourceOf(family, pod));

@@ -65,7 +65,7 @@ export function judgeInterfaces(
   });
 }
 
-/** Whether an entry describes this network, of which the pod may request several interfaces. */
+/** Whether an entry describes this network. The pod may request several interfaces of one network. */
 const isOf = (entry: NetworkStatus, { name, interface: device }: AskedNetwork): boolean =>
   device !== undefined && entry.interface !== undefined ? entry.interface === device : entry.name === name;
 

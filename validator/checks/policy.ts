@@ -48,7 +48,7 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
     problems.push(...[...denied, ...permitted].filter((it) => 'reason' in it));
     const start = now();
     while (problems.length === 0 && now() - start < span.held) {
-      // a dial to a blocked target is not awaited, because it takes its whole time limit while the target is blocked
+      // a dial to a blocked target is not awaited, because it lasts until its limit if the target is blocked
       for (const target of denied)
         if (!('reason' in target)) void dialBlocked(target, (problem) => problems.push(problem));
       const dials = permitted.map((target) => ('reason' in target ? target : dialAllowed(target)));
@@ -64,7 +64,7 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
 
 const unlike = 'without an allowed target, a pod whose packets are lost passes too';
 
-/** Dials each address of a target that must be blocked, and reports those that are not. */
+/** Dials each address of a target that must be blocked, and reports the addresses that are not blocked. */
 async function dialBlocked(target: Target, report: (problem: Failed) => void): Promise<void> {
   await Promise.all(
     target.addresses.map(async (address) => {
@@ -75,7 +75,7 @@ async function dialBlocked(target: Target, report: (problem: Failed) => void): P
   );
 }
 
-/** Dials all addresses of a target, one of which must be reached. */
+/** Dials all addresses of a target. At least one address must be reached. */
 async function dialAllowed(target: Target): Promise<Failed | undefined> {
   const dials = target.addresses.map(async (address) => {
     const { reason, how } = await ask(address, target.port);

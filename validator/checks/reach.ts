@@ -7,7 +7,7 @@ import type { Attempt } from '../simultaneous.ts';
 /** The time of an attempt, in milliseconds: the first packet is sent again twice (RFC 6298: after 1 s and 3 s). */
 const attempt = 4000;
 
-/** Connects over TCP to a port of all addresses of a host, which is a name or an address. One must be reached. */
+/** Connects over TCP to a port on each address of a host (name or address). At least one must be reached. */
 export function attemptReach({ host, port }: ReachCheck): Attempt {
   const at = `${host} port ${port}`;
   return async (deadline) => {

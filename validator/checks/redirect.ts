@@ -11,11 +11,11 @@ import { type Ask, askAll, askOutside, connectTo, limitOf, ofProxy } from './con
 
 /**
  * Connects to an address where nothing answers, like linkerd's validator and `istio-iptables --run-validation`. The
- * connection must end at the proxy's port. Unlike these programs, it distinguishes causes, and retries.
+ * connection must end at the proxy's port. Unlike these, this check distinguishes causes, and retries.
  * @param isLater whether the proxy already has its port; otherwise, this program listens on the port
  */
 export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod, isLater = false): Attempt {
-  // an inbound check connects and listens only on `lo`, so it leaves the kubelet's connection to the check `witness`
+  // an inbound check uses only `lo`, so it cannot accept the kubelet's connection, which `witness` waits for
   const from = check.direction === 'inbound' ? loopback[family] : undefined;
   return async (deadline) => {
     const wrong = wrongUser(check, pod.userId, pod.groupId);

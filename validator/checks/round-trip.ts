@@ -22,7 +22,7 @@ const pause = 5;
 
 interface Destination {
   host: string;
-  /** Whether the hop limit is 1, so that the first router answers, which is the node. */
+  /** Whether the hop limit is 1, so that the first router answers. The first router is the node. */
   isOutside: boolean;
   /** The payload. An answer quotes it, which shows that the answer does not belong to an earlier attempt. */
   token: Uint8Array;
@@ -30,7 +30,7 @@ interface Destination {
 
 const waits: Record<Family, number> = { IPv4: patience.first, IPv6: patience.first };
 
-/** Attempts in progress. All profiles share one per family, because several would compete for the node's answers. */
+/** Attempts in progress. All profiles share one per family, so that attempts do not compete for answers. */
 const running = new Map<Family, Promise<Passed | Failed>>();
 
 /**
@@ -120,8 +120,8 @@ const meaningIPv6: Record<string, string> = {
 
 /**
  * Returns the finding for the first valid answer. An answer must quote our token, and must not come from a filter
- * ("prohibited"), which may be at the pod's own end. "Port unreachable" must come from the host itself. A datagram to
- * the address outside the cluster must be answered by a router, which has neither this address nor one of the pod's.
+ * ("prohibited"), which may be at the pod's own end. "Port unreachable" must come from the host itself. The answer to a
+ * datagram to the address outside the cluster must come from a router: not from this address or one of the pod's.
  */
 export function answerIn(
   messages: IcmpError[],

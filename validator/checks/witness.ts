@@ -53,7 +53,7 @@ export async function awaitKubelet(
     if (typeof listener === 'string') return () => cannotListen(inbound ?? port, family, listener);
     if (typeof second === 'string') return () => cannotListen(port, family, second);
     await promise;
-    // connections count if they arrive before the last poll; later ones are dropped
+    // connections that arrive before the last poll count; packets of later connections are dropped
     native.dropAll(listener);
     if (second !== undefined && isExempt) native.dropAll(second);
     await sleep(0);

@@ -18,7 +18,7 @@ export interface IcmpError {
   quoted: Uint8Array;
 }
 
-/** Sends datagrams, and reads ICMP answers of routers and hosts. Needs no privileges, and no mesh redirects them. */
+/** Sends datagrams, which no mesh redirects, and reads the ICMP answers to them. Needs no privileges. */
 export class Datagrams {
   readonly #socket: number;
   #source: string | undefined;

@@ -15,7 +15,7 @@ export interface Native {
   /**
    * Replaces this program with one that uses less memory. The new program accepts and closes connections at the
    * listeners. After a signal, it exits with 0. After this many milliseconds (-1: never), it becomes this program
-   * again, with the arguments `next`, and the listeners stay open for {@link adopt}. Returns if this fails.
+   * again, with the arguments `next`, and the listeners stay open for {@link adopt}. Returns only on failure.
    */
   rest(listeners: number[], milliseconds: number, next: string[]): void;
   /** Takes over a descriptor that the previous program left open in {@link rest}. */
@@ -80,7 +80,7 @@ export interface Native {
   /** Waits at most this long for {@link pollEvent}s; with -1, forever. Returns each descriptor's events, or 0. */
   poll(descriptors: number[], wanted: number[], milliseconds: number): number[];
 
-  /** Resolves a name in a thread. The pipe yields addresses separated by blanks, or `!` and the name of an error. */
+  /** Resolves a name in a thread. Returns a pipe with blank-separated addresses, or `!` and an error code. */
   lookUp(name: string): number;
   /** A descriptor that becomes readable when SIGTERM, SIGINT or SIGHUP arrives. */
   signals(): number;

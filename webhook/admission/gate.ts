@@ -67,7 +67,7 @@ export async function gate(
 }
 
 /**
- * Decides whether a pod may be bound to a node. If too little is known, it may be: the proof still checks the network.
+ * Decides whether a pod may be bound to a node. If too little is known, it may be bound: its proof still runs.
  * @param pod its UID is empty if the request creates the pod
  * @returns `heldSince`: since when the pod has been held, if it was refused before; `tries`: the profiles for which
  *   this pod is the next to try the node; the caller reserves the node for the pod

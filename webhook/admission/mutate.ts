@@ -20,8 +20,8 @@ import { type AdmissionDecision, decision, respond } from './respond.ts';
 import { type AdmissionReview, decodePodRequest, type PodRequest } from './review.ts';
 
 /*
- * The steps for a pod: facts (what an earlier call left), selection, plan, container, patch. The API server may call
- * twice for a pod (`reinvocationPolicy: IfNeeded`); the second call sees the changes of all webhooks.
+ * The steps for a pod: facts (what an earlier call changed), selection, plan, container, patch. The API server may
+ * call twice for a pod (`reinvocationPolicy: IfNeeded`); the second call sees the changes of all webhooks.
  */
 
 /**
@@ -30,7 +30,7 @@ import { type AdmissionReview, decodePodRequest, type PodRequest } from './revie
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 
-/** The reason of an outcome: an exemption, the code of an error, or `profile-applies`. */
+/** The reason for an outcome: an exemption, the code of an error, or `profile-applies`. */
 export type Reason = Exemption | ErrorCode | 'profile-applies';
 
 /** The decision about a pod. Its `profile` is the label's value, but only if the value names existing profiles. */
@@ -75,12 +75,12 @@ export function mutate(body: unknown, context: MutateContext): Admission {
 function decide(request: PodRequest, { policy, namespaces, ownNamespace }: MutateContext): Decision {
   const { pod } = request;
   const exempt = exemption(request, policy.daemonSets, ownNamespace);
-  // no patch at all, so even an earlier injection stays
+  // the pod gets no patch, so even the container of an earlier call remains
   if (exempt !== undefined && isUntouchable(exempt)) return decision('skipped', exempt);
   const earlier = earlierCall(pod);
   // exempt pods do not depend on their namespace's labels, because a cluster needs such pods to recover
   if (exempt !== undefined) {
-    // the policy that checks the final pod reads this status: it does not know the DaemonSets of custom profiles
+    // the policy that checks the final pod does not know DaemonSets of custom profiles: it reads this text
     const status = exempt === 'network-daemonset' ? reasonText(exempt) : undefined;
     return leave(earlier, exempt, removalPatch(pod, earlier, status));
   }

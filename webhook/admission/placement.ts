@@ -40,7 +40,7 @@ export function decodePlacement(body: unknown): Placement {
     given === ''
       ? quoted(`${metadata.generateName ?? ''}*`)
       : objectName('request.object.metadata.name', 'a pod', given);
-  // a static pod already runs, so no profile applies, even if its manifest has the status annotation of a copied pod
+  // a static pod already runs, so no profile applies, even if its manifest has a copied status annotation
   const profiles = isMirrorPod(pod) ? [] : requiredProfiles(pod);
   return { ...request, name, podUid: '', node, profiles };
 }

@@ -9,7 +9,7 @@ export interface AdmissionDecision<Outcome extends string = string, Reason exten
   outcome: Outcome;
   /** An identifier of the reason, or an error code. */
   reason: Reason;
-  /** A profile of the configuration, or several combined with dots. It becomes the label of a metric. */
+  /** A profile of the configuration, or several combined with dots: the value of a metric's label. */
   profile?: string;
   /** The profiles that apply to the pod, or that the namespace's label names. */
   profiles: string[];
@@ -68,7 +68,7 @@ export function respond(uid: string, decision: AdmissionDecision): AdmissionRevi
 const longestWarning = 120;
 const mostWarnings = 30;
 
-/** Shortens warnings, so that the API server cuts off none. Each is one line; a last line counts omitted ones. */
+/** Makes each warning one short line. A last line counts omitted warnings: the API server cuts off none. */
 export function fitWarnings(warnings: readonly string[]): string[] {
   const unique = [...new Set(warnings.map(fit))];
   const more = unique.length - mostWarnings;
@@ -77,7 +77,7 @@ export function fitWarnings(warnings: readonly string[]): string[] {
 
 /** One line of at most {@link longestWarning} characters. */
 function fit(text: string): string {
-  // more characters than fit, because each run of white space becomes one space
+  // takes more characters than fit, because each run of white space becomes one space
   const head = text.slice(0, 32 * longestWarning);
   const line = clean(head.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')).trim();
   return fitText(head.length < text.length ? `${line} …` : line, longestWarning);

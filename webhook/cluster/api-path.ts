@@ -9,7 +9,7 @@ export function apiPath(parts: TemplateStringsArray, ...names: string[]): string
   return String.raw({ raw: parts }, ...names.map(segment));
 }
 
-/** The path of one object in the path of its list. @throws as {@link apiPath} */
+/** The path of an object, made of its list's path and its name. @throws as {@link apiPath} */
 export const pathBelow = (list: string, name: string): string => `${list}/${segment(name)}`;
 
 /** Source: https://url.spec.whatwg.org/#single-dot-path-segment and the two definitions that follow it. */

@@ -93,8 +93,8 @@ export class ApiClient {
   }
 
   /**
-   * The API server's clock minus ours at its last answer, in milliseconds. The header `Date` has a resolution of a
-   * second, and the time that the answer took to arrive is included.
+   * How many milliseconds the API server's clock is ahead of ours, measured at its last answer. The error is up to
+   * a second (the resolution of the header `Date`) plus the time that the answer took to arrive.
    */
   get clockSkew(): number {
     return this.#clockSkew;
@@ -111,7 +111,7 @@ export class ApiClient {
     return this.#guard(operation, signal, async () => {
       const response = await this.#send(operation, method, path, options);
       const answer: unknown = JSON.parse(await readBody(response, { timeout, max }));
-      // callers read fields of the answer, which would throw for null
+      // callers read fields of the answer, and reading a field of null throws
       if (answer === null) throw new Error('expected a JSON object, got null');
       return answer as T;
     });
@@ -164,7 +164,7 @@ export class ApiClient {
     };
   }
 
-  /** Lets later requests use new connections, because all open ones may be dead for the same reason. */
+  /** Makes later requests use new connections: if one connection is dead, all open ones may be dead. */
   dropConnections(): void {
     this.#agent = undefined;
   }

@@ -66,7 +66,7 @@ export function refusal(operation: string, status: number, body: string | Status
 /** An error of the network or of TLS, or an answer that does not come from an API server. */
 export function unreachable(operation: string, server: string, error: unknown): ClusterError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // a message about invalid JSON quotes untrusted text; what follows a semicolon is advice about Node's options
+  // `quoted`: an error about invalid JSON contains untrusted text; `split`: Node adds advice after a `;`
   const [message = ''] = quoted(messageOf(error)).split(';');
   const why = message.includes(code) ? message : `${message} (${code})`;
   return new ClusterError(

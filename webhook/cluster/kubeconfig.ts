@@ -70,7 +70,7 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
 }
 
 function unusable(source: string, error: unknown): CniGateError {
-  // only the first line: the YAML parser quotes further lines, which may contain a token or a key
+  // only the first line, because the other lines quote the file, which may contain a token or a key
   const [said = ''] = (typeof error === 'string' ? error : systemText(error)).split('\n');
   return new CniGateError('CNI_GATE_CLUSTER_CONFIG', `cannot use kubeconfig ${source}: ${quoted(said)}`, {
     cause: error,

@@ -84,7 +84,7 @@ export class LeaderElector implements Leadership {
     const options = { timeout: deadline / 2, signal };
     try {
       const lease = await this.#client.get<Lease>(pathBelow(this.#list, name), options);
-      // taken before the write, so that this replica stops leading before another replica may take the Lease
+      // reads the time before the write, so that this replica stops leading before another may take the Lease
       const now = performance.now();
       this.#observation = observe(this.#observation, lease, now);
       if (mayHold(this.#observation, identity, now)) {

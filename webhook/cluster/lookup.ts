@@ -24,8 +24,8 @@ export interface Asked<O, T> {
 }
 
 /**
- * Requests single objects that no watch has reported yet. Concurrent calls for one key share a request. Callers can
- * make up names, so the rate and the number of requests are limited.
+ * Requests single objects that no watch has reported yet. Concurrent calls for one key share a request. The rate
+ * and the number of requests are limited, because clients of the webhook can send invented names.
  * @returns a function that returns the picked part of an object; undefined if the object does not exist. It throws a
  *   ClusterError if there is no answer, the object is too large, or there are too many requests
  */

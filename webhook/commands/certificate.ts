@@ -15,7 +15,7 @@ export interface CertificateFlags {
   tlsOverlap: number;
 }
 
-/** The validity in days of a certificate generated at start, which is not renewed. */
+/** How many days a certificate that is generated at start is valid. It is never renewed. */
 const selfMadeDays = 3650;
 
 /** @throws CniGateError CNI_GATE_USAGE if the flags cannot be combined */

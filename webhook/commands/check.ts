@@ -12,7 +12,7 @@ Exit code: 0 no check failed; 1 a check failed; 2 wrong usage, no answer from
 the cluster, or a missing right without which there is no result; 3 cni-gate is
 not installed.`;
 
-/** `cni-gate check` judges an installation or, with `--pre`, the cluster before one. Sets `process.exitCode`. */
+/** `cni-gate check` checks the installation, or the cluster before it (`--pre`). Sets `process.exitCode`. */
 export function checkCommand(): Command {
   const command = new Command('check').description(
     'check the installation, or with --pre the cluster before installing',

@@ -54,7 +54,7 @@ export const namespaceName = given('the name of a namespace');
 
 export const imageName = given('an image');
 
-/** Parses the number of a port. 0 lets the system choose one. */
+/** Parses a port number. 0 lets the system choose a port. */
 export function port(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError('expected a port, 0 to 65535.');
@@ -67,5 +67,5 @@ export function milliseconds(text: string): number {
   return value;
 }
 
-/** Colours text on standard output. `styleText` decides whether, by the stream, NO_COLOR and FORCE_COLOR. */
+/** Colours text if standard output, NO_COLOR and FORCE_COLOR allow it: `styleText` decides. */
 export const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout });

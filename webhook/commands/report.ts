@@ -21,7 +21,7 @@ const interval = 2000;
 /**
  * Prints a report about the cluster that the flags name, and sets `process.exitCode`.
  *
- * @param all whether to print rows that passed, and each row on its own
+ * @param all whether to print every row; otherwise, rows are merged, and `status` omits most passed rows
  * @param wait how long to repeat until no check fails, in milliseconds
  */
 export async function printReport(flags: ReportFlags, scope: Scope, all: boolean, wait = 0): Promise<void> {

@@ -43,11 +43,11 @@ export function parseConfiguration(
   };
 }
 
-/** The fields of checks in the order in which proofs and policies write them, before all others. */
+/** The order in which proofs and policies write these fields of a check. All other fields follow. */
 const fields =
   'direction listeners listen outbound connect asUser notAsUser notAsGroup blocked allowed'.split(' ');
 
-/** Sorts the keys of each map in a map by name, but those in `first` as they are there. Other values stay. */
+/** Sorts the keys of each map in `maps`: first those in `first`, in that order, then the others by name. */
 function sorted<T extends object>(maps: T, first: string[] = []): T {
   const rank = (key: string): number => (first.includes(key) ? first.indexOf(key) : first.length);
   const sortedMap = (map: object): object =>

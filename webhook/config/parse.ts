@@ -25,7 +25,7 @@ export function parseChecked<T>(
   rules: (value: T) => Fault[] = () => [],
 ): T {
   const { value, lineOf } = read(text, file);
-  // ajv reports an invalid property name twice: keep the error without `propertyName`, which has the name in `params`
+  // ajv reports an invalid property name twice: only the error that is kept here has the name in `params`
   const faults = validate(value)
     ? rules(value)
     : (validate.errors ?? []).filter(({ propertyName }) => propertyName === undefined).map(explain);
@@ -45,7 +45,7 @@ export function parseChecked<T>(
 /** Reads a text with one document. Returns the document's value, and a function that finds the line of a path. */
 function read(text: string, file: string): Pick<YamlDocument, 'value' | 'lineOf'> {
   try {
-    // a document between `---` markers may be empty, and then has the value null
+    // an empty document between `---` markers has the value null
     const [document, second] = readYaml(text, configurationYaml).filter(({ value }) => value !== null);
     if (second !== undefined) {
       throw new YamlError('a second document begins here', { line: second.lineOf([]), col: 1 });
@@ -58,7 +58,7 @@ function read(text: string, file: string): Pick<YamlDocument, 'value' | 'lineOf'
   }
 }
 
-/** The segments of a JSON Pointer (RFC 6901), as numbers if they look like an index. */
+/** The segments of a JSON Pointer (RFC 6901). A segment that contains only digits becomes a number. */
 export function segments(pointer: string): (string | number)[] {
   return pointer
     .split('/')

@@ -40,7 +40,7 @@ export function resourceFaults({ requests, limits }: ProofResources): Fault[] {
 const wholeCpus =
   'is a whole number: in a Guaranteed pod, the static CPU manager would give the init container exclusive CPUs';
 
-/** Forbids keys of cni-gate: a condition on a key that the injection sets might hold in only one of the two calls. */
+/** Forbids keys of cni-gate: the injection sets some, so a second call could choose other profiles. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   return [when].flat().flatMap((condition, index) => {
     const at = [...path, ...(Array.isArray(when) ? [index] : [])];
@@ -58,7 +58,7 @@ function annotationFaults({ annotations }: Profile, path: (string | number)[]): 
     .map((key) => ({ path: [...path, key], text: 'must not be set: cni-gate writes it itself' }));
 }
 
-/** Checks `proof.container`. The container of `imageOf` must exist in every pod to which the profile applies. */
+/** Checks `proof.container`. Every pod with the profile must have the container that `imageOf` names. */
 function containerFaults({ when, proof }: Profile, path: (string | number)[]): Fault[] {
   const { checks, container, witness, continuous } = proof;
   if (container === undefined) return [];

@@ -11,6 +11,6 @@ const ajv = new Ajv({
   code: { source: true },
 });
 
-/** Validators of the published JSON Schema and of its profiles. Both fill in the schema's defaults. */
+/** Validate a configuration or a profile against the published JSON Schema, and fill in its defaults. */
 export const validateConfiguration = ajv.compile<ConfigurationFile>(schema);
 export const validateProfile = ajv.compile<Profile>({ $ref: `${schema.$id}#/definitions/profile` });

@@ -34,6 +34,6 @@ export interface ClusterView extends Doubts {
   unready(): string | undefined;
   /** Must be called after each change of the policy, because the new profiles may name other DaemonSets. */
   policyChanged(): void;
-  /** Stops the watches. The server calls this method after its last answer, because requests read the view. */
+  /** Stops the watches. The server calls this method after its last answer, because answers use the view. */
   close(): Promise<void>;
 }

@@ -16,8 +16,8 @@ export interface LeaderDeps<View> {
   events: Pick<EventRecorder, 'capacity' | 'add'>;
   log: Log;
   /**
-   * How often, in milliseconds, all keys are queued again (default 2,000): no change of a key's objects reports that a
-   * node became ready or full.
+   * The interval, in milliseconds, at which all keys are queued again (default 2,000). This is necessary because a node
+   * can become ready or full without a change of a key's objects.
    */
   resync?: number;
 }
@@ -42,7 +42,7 @@ export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 
   maxDelay: number;
   /** Limits the rate: the queue takes one token for each key, and `reconcile` may take more. */
   bucket?: TokenBucket;
-  /** Called each time this process starts or stops leading. The returned work keeps no earlier state. */
+  /** Called each time this process starts or stops leading. The returned work begins without earlier state. */
   begin(): Work;
   /** The beginning of log messages about failures, such as `refused pods cannot be steered`. */
   failure: string;
@@ -95,7 +95,7 @@ async function serve(options: ControllerOptions, warn: Warn, signal: AbortSignal
 const [refill, idle] = [20, 60_000];
 
 /**
- * A work queue that, as in client-go, keeps each key once and gives a key to one reconciler at a time. Unlike
+ * As in client-go, this work queue contains a key at most once, and gives a key to one reconciler at a time. Unlike
  * client-go, it takes keys from each namespace in turn (the namespace is the part before the first `/`), so that one
  * tenant's keys do not delay others, and ignores additions of a key that backs off. Callers limit the number of keys.
  */

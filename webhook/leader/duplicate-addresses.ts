@@ -13,12 +13,12 @@ import { lostEvent, recoveryEvents } from './lost-networks.ts';
 const interval = 5000;
 
 /**
- * For how long, in milliseconds, all searches must find a duplicate before events report it: after a node's boot, the
- * statuses of its pods still show addresses from before the boot. A kubelet needs 4.3 s to update those of 64 pods.
+ * How long, in milliseconds, every search must find a duplicate before events report it. After a node's boot, each
+ * pod's status shows an old address until the kubelet has updated the status, which takes 4.3 s for 64 pods.
  */
 const patience = 60_000;
 
-/** Slots of the event queue that events about lost networks leave free for other events. */
+/** An event about a lost network is added only if the event queue has at least this many free slots. */
 const reserve = 100;
 
 type View = { evidence: Pick<EvidenceView, 'synced' | 'pods' | 'subscribe'> };
@@ -50,7 +50,7 @@ export async function watchEvidence(
 }
 
 export class DuplicateWatch {
-  /** Since when each search has found the duplicate, by {@link keyOf}. */
+  /** By {@link keyOf}: the time of the first of the consecutive searches that found the duplicate. */
   #since = new Map<string, number>();
 
   /** Returns the duplicates that all searches have found for a minute. @param now milliseconds since the epoch */

@@ -31,7 +31,7 @@ export const gateBy =
 const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 /**
- * Whether a node can take a pod. Not considered: the network, and the free capacity, which depends on the node's pods.
+ * Whether a node can take a pod. Ignores the node's network, and the capacity that other pods already use.
  * @param zone the zone in which the pod's volumes can be used; undefined for any zone
  */
 export function canTake(

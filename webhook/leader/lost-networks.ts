@@ -4,9 +4,9 @@ import type { EvidenceChange } from '../core/networks/evidence.ts';
 import { eventReasons, validatorContainer } from '../lib/names.ts';
 
 /**
- * The event about a lost network. Its name contains the first version of the pod that showed the loss, so each loss has
- * one event. A server that starts later first sees a later version of the pod, so it may write a second event.
- * @param pod a pod with `unready`
+ * The event about a lost network. Its name contains the pod's first resource version that showed the loss, so each loss
+ * has one event. A server that starts later sees only later versions, so it may write a second event.
+ * @param pod a pod whose field `unready` is set
  */
 export const lostEvent = (pod: PodEvidence): Event => ({
   ...eventOf(
@@ -31,7 +31,7 @@ const eventOf = (pod: PodEvidence, note: string): Omit<Event, 'type' | 'reason'>
   note: fitNote(`the network of pod ${pod.name} on node ${pod.node} ${note}`),
 });
 
-/** The events about a pod whose network was lost and that is ready again; none for all other changes. */
+/** The events about a pod whose network was lost and that is ready again; an empty list for any other change. */
 export const recoveryEvents = ({ before, now: pod }: EvidenceChange, now: number): Event[] => {
   if (before === undefined || pod === undefined || !isLost(before, now)) return [];
   const isReady = pod.verdict === 'passed' && pod.unready === undefined && !pod.leaving && !pod.ended;

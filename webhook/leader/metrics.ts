@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { counter, gauge } from '../lib/metrics.ts';
 
-/** `standby`: another replica leads, or none, because the Lease's namespace is unknown. */
+/** `standby`: this replica does not lead: another one does, or the namespace of the Lease is unknown. */
 const steerStates = ['steering', 'standby', 'off', 'api-server-too-old'] as const;
 export type SteerState = (typeof steerStates)[number];
 

@@ -30,8 +30,8 @@ export const nominate = (
   written(client, pod, patch(client, pod, '/status', {}, { status: { nominatedNodeName: node } }, signal));
 
 /**
- * Deletes the pod with its own grace period, unless it has changed since the decision. A pod of a Job is only released:
- * it loses the Job's labels, so the Job counts no failure, and a second call deletes it.
+ * Deletes a pod with the pod's grace period, unless the pod has changed since the decision. `release-and-delete` only
+ * removes the Job's labels from the pod, so that the Job counts no failure; a later call deletes the pod.
  */
 export function deletePod(
   client: ApiClient,
@@ -78,7 +78,7 @@ async function written(client: ApiClient, pod: Target, request: Promise<Stored>)
   } catch (error) {
     const status = error instanceof ClusterError ? error.status : undefined;
     if (status === 404) return { result: 'gone' };
-    // 422 may come from our own policy, which runs before the API server compares versions: see if the pod has changed
+    // our own policy runs before the API server compares versions, so after a 422, check whether the pod has changed
     const found = status === 422 ? await read(client, pod).catch(() => undefined) : undefined;
     const isChanged =
       found && (found.metadata?.uid !== pod.uid || found.metadata.resourceVersion !== pod.version);

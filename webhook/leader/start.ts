@@ -62,7 +62,7 @@ export function runSteering(
   const options = { ...deps, metrics: steerMetrics(registry), bucket };
   const begin = (): Work => nominator(client, options);
   const failure = 'refused pods cannot be steered';
-  // back-off of a key, in milliseconds, after the scheduler ignored its nomination
+  // back-off of a key, in milliseconds, after the scheduler ignored the nomination of a pod
   const queue = { inFlight: 10, baseDelay: 10_000, maxDelay: 300_000 };
   return runController({ ...options, ...queue, begin, failure }, signal);
 }

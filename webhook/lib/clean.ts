@@ -14,7 +14,7 @@ const controls = /[^\P{Cc}\t]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 /** Makes an untrusted text safe to show: removes escape sequences, and replaces other control characters with U+FFFD. */
 export const clean = (text: string): string => text.replace(sequences, '').replace(controls, '\u{fffd}');
 
-/** Prepares an untrusted text for a message: applies {@link clean}, and cuts off after {@link texts.quoted}. */
+/** Prepares an untrusted text for a message: applies {@link clean}, and limits it to {@link texts.quoted}. */
 export function quoted(text: string): string {
   // this function runs for every watch event, so a short text is not copied
   if (text.length <= texts.quoted) return clean(text);

@@ -12,6 +12,6 @@ export interface Deps {
   log: Log;
   /** Where the part registers its metrics. */
   registry: Registry;
-  /** Aborted when the process has to stop. This ends the start, but a server that drains still answers requests. */
+  /** Aborted when the process has to stop. This interrupts a start, but a server that drains still answers requests. */
   signal: AbortSignal;
 }

@@ -72,20 +72,20 @@ export const planLimits = {
   nominations: 25,
   /** After this many comparisons, the search yields to admission calls and to the renewal of the Lease. */
   slice: 500,
-  /** A pod's node selector entries, expressions, tolerations and resources, in all. Most pods have fewer than 20. */
+  /** The maximum sum of a pod's node selector entries, expressions, tolerations and resources. Most have under 20. */
   terms: 100,
 } as const;
 
 /** Limits of repair that cannot be configured (docs/decisions/repair.md). Times are in milliseconds. */
 export const repairLimits = {
-  /** The pause after a controller's replacement fails. It doubles with each further failure. */
+  /** The pause in a controller's repair after a replacement fails. The pause doubles with each further failure. */
   pause: 5000,
   longestPause: 600_000,
-  /** The longest wait of a controller's other pods for a replacement's verdict; lost pods wait up to `longestPause`. */
+  /** How long a controller's other pods wait for a replacement's verdict; `longestPause` after a lost pod. */
   verdict: 60_000,
   /** Repair stops if the replacements of more than half of the controllers failed. */
   breaker: {
-    /** Repair stops only if at least this many controllers had outcomes within `within`. A stop lasts equally long. */
+    /** At least this many controllers must have outcomes in the time `within` before repair stops for the same time. */
     least: 10,
     within: 300_000,
     /** At most this many failures of a namespace count, so that one namespace cannot stop the repair of others. */
@@ -101,13 +101,13 @@ export const repairLimits = {
  */
 export const objectBytes = 512 * KiB;
 
-/** The same for pods of network DaemonSets, and for pods whose requests are summed: a status may have 700 KB. */
+/** The same for pods of network DaemonSets, and for pods whose requests are summed: a pod's status may have 700 KB. */
 export const trustedObjectBytes = 3 * MiB;
 
 /** The maximum size, in bytes, of a file that is named by a flag. */
 export const fileBytes = 64 * MiB;
 
-/** At most this many entries of one object are kept. The largest network DaemonSets have fewer than ten containers. */
+/** The most addresses or containers of a pod in memory. Large network DaemonSets have fewer than ten containers. */
 export const listItems = 64;
 
 /** Limits for the waiting pods in memory. The gate gets any other pod from the API server. */
@@ -141,7 +141,7 @@ export const nodeEvidence = {
   passedOwners: 20_000,
 };
 
-/** Duplicate addresses kept for a namespace: users can claim any address in the annotation `network-status`. */
+/** How many duplicates of a namespace count: users can claim any address in the annotation `network-status`. */
 export const duplicatesOfNamespace = 500;
 
 /** Limits of the cache of opted-in namespaces; others are requested when needed. Five labels take 2 KiB. */

@@ -21,13 +21,13 @@ interface LiveFilesOptions<T> extends ReloadListener {
 }
 
 /**
- * A value that is computed from files, and computed again after each change. The files are polled: the kubelet updates
- * a mounted ConfigMap or Secret by replacing a link to a folder, which a watch on the file would miss.
+ * A value computed from files, and computed again after each change. The files are polled: the kubelet
+ * updates a mounted ConfigMap or Secret by replacing a link to a folder, which no watch on a file reports.
  */
 export class LiveFiles<T> {
   readonly #options: LiveFilesOptions<T>;
   readonly #timer: NodeJS.Timeout;
-  /** The texts that were read last, or the error's message. While they stay the same, nothing is reported. */
+  /** What was read last: the texts, or the error's message. Nothing is reported until this changes. */
   #seen: string[];
   #value: T;
 

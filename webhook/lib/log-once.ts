@@ -4,7 +4,7 @@ import { CniGateError, messageOf } from './errors.ts';
 /** After this many milliseconds, the same kind of failure is logged again. */
 const again = 600_000;
 
-/** Logs a failure, unless the last one had the same kind and was logged less than `every` milliseconds ago. */
+/** Logs a failure, unless the last logged failure had the same kind and is less than `every` ms old. */
 export function logOnce(log: Log, every = again) {
   let last: { kind: string; at: number } | undefined;
   return {
@@ -22,6 +22,6 @@ export function logOnce(log: Log, every = again) {
   };
 }
 
-/** The kind of an error: its code, or its message where it has none. */
+/** The kind of an error: its code, or its message if the error has no code. */
 export const kindOfError = (error: unknown): string =>
   error instanceof CniGateError ? error.code : messageOf(error);

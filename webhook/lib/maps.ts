@@ -1,4 +1,4 @@
-/** Reads a key of an untrusted map, except inherited keys such as `constructor`. As in manifests, null means absent. */
+/** The value of a key of an untrusted map; undefined if null, or for inherited keys such as `constructor`. */
 export function getOwn<T>(map: Record<string, T> | null | undefined, key: string): T | undefined {
   return map && Object.hasOwn(map, key) ? (map[key] ?? undefined) : undefined;
 }

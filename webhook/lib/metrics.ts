@@ -10,7 +10,7 @@ export const counter = <L extends string>(
   ...labelNames: L[]
 ): Counter<L> => new Counter({ name, help, labelNames, registers: [registry] });
 
-/** Registers a gauge with the given labels, whose value the caller sets. */
+/** Registers a gauge with the given labels. The caller sets the gauge's value. */
 export const gauge = <L extends string>(
   registry: Registry,
   name: string,
@@ -21,7 +21,7 @@ export const gauge = <L extends string>(
 /** One value of a gauge, with the labels that identify it. */
 export type Sample = [labels: Record<string, string>, value: number];
 
-/** Registers a gauge that is computed at each scrape. @param samples returns undefined while there is no value */
+/** Registers a gauge that each scrape computes. @param samples returns undefined while there is no value */
 export function measuredGauge(
   registry: Registry,
   name: string,
@@ -35,7 +35,7 @@ export function measuredGauge(
     labelNames,
     registers: [registry],
     collect() {
-      // without labels, `reset` would report 0 instead of nothing
+      // `reset` would make a gauge without labels report 0; `remove` makes it report nothing
       if (labelNames.length > 0) this.reset();
       else this.remove();
       for (const [labels, value] of samples() ?? []) this.set(labels, value);

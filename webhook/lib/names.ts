@@ -3,7 +3,7 @@
 /** Address of the documentation. Messages link to pages by this address and a path in `docs/`. */
 export const docsUrl = 'https://github.com/cni-gate/cni-gate/blob/main/docs/';
 
-/** Label. On a namespace, it opts in the pods; on a pod, it overrides that label, or is admission's copy of it. */
+/** Label of a namespace that opts in. On a pod, it overrides the namespace's label, or is copied from it. */
 export const profileLabel = 'cni-gate.io/profile';
 
 /** Value of {@link profileLabel} on a pod that opts out. */
@@ -12,7 +12,7 @@ export const optOutValue = 'none';
 /** Annotation on an injected pod: JSON that records what was injected and why. */
 export const statusAnnotation = 'cni-gate.io/status';
 
-/** Annotation on a pod that repair has released from its Job, to delete the pod. The value is the Job's name. */
+/** Annotation on a pod that repair released from its Job before deleting it. The value is the Job's name. */
 export const releasedAnnotation = 'cni-gate.io/released-from';
 
 /** Label and annotation keys with this prefix belong to cni-gate. */
@@ -45,7 +45,7 @@ export const installedDeployment = 'cni-gate';
 /** Names of the ValidatingAdmissionPolicies of an installation. */
 export const installedPolicies = ['pods.cni-gate.io', 'service-account.cni-gate.io'] as const;
 
-/** Label on the Secret of the managed certificates. cni-gate does not write a Secret without it. */
+/** Label on the Secret of the managed certificates. Without it, cni-gate does not replace a Secret's data. */
 export const certificatesLabel = 'cni-gate.io/certificates';
 /** Value of {@link certificatesLabel}. */
 export const certificatesLabelValue = 'managed';
@@ -53,7 +53,7 @@ export const certificatesLabelValue = 'managed';
 /** Lease in cni-gate's own namespace. Its holder is the leader. */
 export const leaderLease = 'cni-gate-leader';
 
-/** How objects are named in messages and maps: `namespace/name`, or the name where the kind has no namespaces. */
+/** An object's name in messages and maps: `namespace/name`, or only `name` if the object has no namespace. */
 export const nameOf = ({ namespace, name }: { namespace?: string | undefined; name: string }): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
@@ -74,7 +74,7 @@ export const eventReasons = {
 /** `action` of the events on pods that are not recreated; it is `stop` if repair has stopped, otherwise `leave`. */
 export const eventActions = { leave: 'Leave', stop: 'Stop' } as const;
 
-/** ConfigMap in cni-gate's own namespace with the configuration of an installation, and the key in it. */
+/** The ConfigMap of an installation's configuration, in cni-gate's own namespace, and the key in its data. */
 export const installedConfiguration = { name: 'cni-gate', key: 'config.yaml' } as const;
 
 /** Name of the injected init container. */

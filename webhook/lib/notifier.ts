@@ -9,7 +9,7 @@ export class Notifier {
     this.#notified.resolve();
   }
 
-  /** Waits until it is notified, or aborted, or the time has passed. @param max milliseconds */
+  /** Waits until {@link notify} is called, `signal` aborts, or the time is over. @param max milliseconds */
   async wait(max: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const timer = sleep(max, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => {});

@@ -20,7 +20,7 @@ export function quantity(value: string | number): number {
   if (match === null) return Number.NaN;
   const [, digits = '', exponent, suffix = ''] = match;
   if (exponent !== undefined) return Number(digits + exponent);
-  // no inherited key has at most two letters
+  // inherited keys, such as `toString`, are longer than a suffix
   const divisor = fractions[suffix];
   return divisor === undefined ? Number(digits) * (suffixes[suffix] ?? Number.NaN) : Number(digits) / divisor;
 }

@@ -1,4 +1,4 @@
-/** Longer words are not compared: the time grows with the product of both lengths. */
+/** Words longer than this are not compared: the time grows with the product of both lengths. */
 const longest = 40;
 
 /** A misspelling differs from the word in at most this many letters, and in at most half of its letters. */

@@ -28,7 +28,7 @@ const number = (name: 'int' | 'float', test: RegExp, resolve: ScalarTag['resolve
   resolve,
 });
 
-/** Tags of YAML 1.1 whose values Kubernetes reads differently, or as strings. */
+/** Tags of YAML 1.1 whose values Kubernetes reads by rules of its own, or as strings. */
 const replaced = /:(?:int|float|timestamp|set|omap|pairs|binary)$/;
 
 const kubernetesTags = (tags: Tags): Tags => [
@@ -49,7 +49,7 @@ export const kubernetesYaml: ParseOptions & DocumentOptions & SchemaOptions = {
   customTags: kubernetesTags,
 };
 
-/** The rules for cni-gate's own configuration: YAML 1.2 with merge keys, where the mode `off` is a string. */
+/** The rules for cni-gate's configuration: YAML 1.2, in which the mode `off` is a string, with merge keys. */
 export const configurationYaml: typeof kubernetesYaml = {
   version: '1.2',
   merge: true,

@@ -72,7 +72,7 @@ interface LexerInternals {
 }
 
 /**
- * The package's lexer, but lines in quotes may have any indentation, as in go-yaml (scannerc.go,
+ * The package's lexer, but the lines of a quoted string may have any indentation, as in go-yaml (scannerc.go,
  * `yaml_parser_scan_flow_scalar`). The documentation of Multus has quoted JSON that ends at the column of its key.
  */
 class KubernetesLexer extends (Lexer as unknown as new () => LexerInternals) {

@@ -22,10 +22,10 @@ import {
 const known = { labels: [profileLabel, certificatesLabel], annotations: [statusAnnotation] };
 
 /**
- * Findings for labels and annotations that look like cni-gate's but have no effect: misspelled or without a value, or
- * in the wrong place.
+ * Findings for labels and annotations that look like cni-gate's but have no effect: they are misspelled, have no
+ * value, or are in the wrong place.
  *
- * @param at the path in the object to the parent of the `metadata`
+ * @param at the path, in the object, of the value that contains `metadata`
  * @param isRead whether cni-gate reads a profile label at this place
  */
 export function keyFindings(
@@ -37,7 +37,7 @@ export function keyFindings(
 ): Finding[] {
   return (['labels', 'annotations'] as const).flatMap((map) =>
     Object.entries(fieldsOf(valueAt(object, [...at, 'metadata', map])))
-      // an empty value often comes from a variable of a template that is not set
+      // an empty value often comes from an unset variable of a template
       .filter(([key, value]) =>
         known[map].includes(key)
           ? key === profileLabel && !(isRead && (value ?? '') !== '')
@@ -52,7 +52,7 @@ export function keyFindings(
   );
 }
 
-/** Whether the prefix of a key contains the name of this project, as in `cnigate.io/profile`, or the key is misspelled. */
+/** Whether a key's prefix contains this project's name, as in `cnigate.io/profile`, or the key is similar to ours. */
 const isLikeOurs = (key: string): boolean =>
   (key.split('/', 1)[0] ?? '')
     .toLowerCase()
@@ -96,7 +96,7 @@ function search(value: unknown, path: Path): Path | undefined {
   return undefined;
 }
 
-/** Whether a value has a spec with containers, or is a template of an Argo Workflow with a container or script. */
+/** Whether a value has `spec.containers`, or is an Argo Workflow's template that has a container or script. */
 function holdsPod(value: unknown, path: Path): boolean {
   const { spec, container, script } = fieldsOf(value);
   const { containers } = fieldsOf(spec);
@@ -107,8 +107,8 @@ function holdsPod(value: unknown, path: Path): boolean {
 /**
  * Finds what a review leaves unchecked: a namespace that opted in but has no workload with a check, a namespace that is
  * not in the input, a profile that applies to no workload, and pods with a profile label in a namespace that did not opt
- * in. If no finding names a namespace, judges the input as a whole instead. Without a workload, custom resources of
- * unknown kinds count as not checked, because their controllers may create pods.
+ * in. If no finding names a namespace, judges the input as a whole instead. Where there is no workload, custom
+ * resources of unknown kinds count as not checked, because their controllers may create pods.
  *
  * @param requested the value of `--profile`; undefined if labels opt namespaces in
  * @param others the other findings
@@ -183,7 +183,7 @@ function labelAlone(name: string, group: readonly Reviewed[]): Finding[] {
   return [{ code: 'CNI_GATE_NOT_OPTED_IN', message, ...about(name, { file: document.file, line }) }];
 }
 
-/** Findings if no workload of a group gets a check, or else for requested profiles that apply to no workload at all. */
+/** A finding if no workload of a group gets a check; otherwise one for each requested profile that applies nowhere. */
 function unchecked(
   group: readonly Reviewed[],
   requested: string,

@@ -35,13 +35,13 @@ function faultOf(object: object, path: Path): string | undefined {
   const spec = fieldsOf(valueAt(object, path));
   const { backoffLimit = 6 } = spec;
   const { restartPolicy } = fieldsOf(valueAt(spec, ['template', 'spec']));
-  // a Job fails at restart number `backoffLimit`, or at the first one if that is 0; restarts of init containers count
+  // a Job fails at restart number `backoffLimit` (if 0, at the first restart); restarts of init containers count
   if (restartPolicy === 'OnFailure' && Number(backoffLimit) < 2) {
     return `has restartPolicy OnFailure and backoffLimit ${String(backoffLimit)}, so it fails with the first proof that fails, before repair can help: set backoffLimit to 2 or more (${guide})`;
   }
   if (restartPolicy !== 'Never' || ignoresFailedProof(spec.podFailurePolicy)) return undefined;
   const rules = dotted([...path, 'podFailurePolicy', 'rules']);
-  // the API server refuses a podFailurePolicy beside TerminatingOrFailed (`validateJobSpec` of v1.36)
+  // the API server refuses TerminatingOrFailed if there is a podFailurePolicy (`validateJobSpec` of v1.36)
   const replacement =
     spec.podReplacementPolicy === 'TerminatingOrFailed'
       ? `, and set ${dotted([...path, 'podReplacementPolicy'])} to Failed`

@@ -88,7 +88,7 @@ export function judgeFor(options: JudgeOptions, known: ReadonlyMap<string, Names
     };
   };
 
-  /** Which meshes' injectors must run first, and why the pod needs the server. Call this before {@link mutate}. */
+  /** Meshes whose injectors must run first, and why the pod needs the server. Call this before {@link mutate}. */
   const beforeAdmission = (request: PodRequest): { gaps: MeshGap[]; needs?: LeftReason | undefined } => {
     const { pod, namespace } = request;
     const facts = namespaces.facts(namespace);

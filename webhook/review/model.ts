@@ -34,7 +34,7 @@ export interface NamespaceObject {
   labels: Record<string, string>;
   annotations: Record<string, string>;
   file: string;
-  /** The line of the profile label; without one, the line of the nearest field around it. */
+  /** The line of the profile label or, if it is absent, of the nearest field that would contain it. */
   line: number;
 }
 
@@ -55,11 +55,11 @@ export interface Workload extends Position {
   name: string;
   /** The name of the pod template; absent if the object has only one. */
   part?: string;
-  /** The path of the pod or its template in the object. */
+  /** The path, in the object, of the pod or the pod template. */
   podPath: Path;
   /** Why failed proofs may fail the Job although repair runs, and the line with the cause. */
   jobFault?: { message: string; line: number; never: boolean };
-  /** Parses the body of the admission call. It is kept as text, which needs less memory than the parsed object. */
+  /** Parses the body of the admission call. The body is stored as text, to save memory. */
   body: () => unknown;
   /** Operations that must precede the patch: they add the metadata that a template may lack. */
   prelude: Operation[];
@@ -158,8 +158,8 @@ export function summarize(report: Report): Summary {
 }
 
 /**
- * The exit code: 2 for unreadable input, 1 for a refusal, and with `strict` also for warnings and findings. Without
- * `strict`, a pipeline would pass although a missing Namespace or injector leaves everything unchecked.
+ * The exit code: 2 for unreadable input, 1 for a refusal or, with `strict`, for a warning or finding. Without
+ * `strict`, a pipeline passes even if nothing is checked because a Namespace or an injector is missing.
  */
 export function exitCodeOf({ errors, refused, warnings, findings }: Summary, strict: boolean): number {
   if (errors > 0) return 2;

@@ -43,7 +43,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }
 
-/** Reads each file once. Each argument must have objects, but a folder or a glob may have empty files. */
+/** Reads each file once. Each argument must provide objects, but a folder or glob may include empty files. */
 async function readAll(names: readonly string[], reader: ReturnType<typeof manifestReader>): Promise<void> {
   const seen = new Set<string>();
   let left = mostInput();

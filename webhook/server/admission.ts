@@ -62,7 +62,7 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics }: Se
     app.post(`/${webhook}`, (request) => answer(webhook, request));
 }
 
-/** A function that returns the result of a promise, or throws its error: an error then becomes a refusal. */
+/** A function that returns a promise's result or throws its error. `mutate` then refuses the pod. */
 const resultOf = <T>(promise: Promise<T>): Promise<() => T> =>
   promise.then(
     (value) => () => value,
@@ -77,8 +77,8 @@ const subjects = { mutate: 'pod', gate: 'placement', namespaces: 'namespace' };
 const reported = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
 
 /**
- * Logs a decision. At level info, only names of the pod are logged, because its environment may contain secrets. Level
- * debug adds the patch, which has only values of cni-gate and of the configuration.
+ * Logs a decision. At level info, the log gets only names from the pod, because the pod's environment may contain
+ * secrets. Level debug adds the patch, whose values come only from cni-gate and the configuration.
  */
 function logDecision(
   log: FastifyBaseLogger,

@@ -22,7 +22,7 @@ export class Bodies {
   }
 
   /**
-   * Runs a handler with the body. The handler calls its second argument before it reads the body again.
+   * Runs a handler with the body. The handler calls `turn` before each further reading of the body.
    * @throws CniGateError if the body is too large or incomplete, or takes too long
    */
   async handle<T>(
@@ -56,7 +56,7 @@ export class Bodies {
   }
 
   async #receive(request: IncomingMessage, size: number): Promise<Buffer> {
-    // The client may have disconnected while we waited for a place.
+    // The client may have disconnected while its request waited.
     if (request.destroyed) throw incomplete();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     // a single buffer, because a list of chunks would let a client create many objects by sending single bytes
@@ -71,7 +71,7 @@ export class Bodies {
       chunk.copy(text, received);
       received += chunk.length;
     };
-    // 'close' also follows 'end'; do not create an Error then.
+    // 'close' also follows 'end'. In this case, create no Error.
     const gone = (): void => {
       if (!request.readableEnded) reject(incomplete());
     };
@@ -118,8 +118,8 @@ const tooLong = (): CniGateError =>
   );
 
 /**
- * An upper bound on the number of lists, objects and strings in a JSON text, which also counts brackets within strings.
- * Reading a review takes up to 0.5 µs for each of them.
+ * An upper bound on the number of lists, objects and strings in a JSON text: brackets within strings count too. Reading
+ * a review takes up to 0.5 µs for each list, object or string.
  */
 function partsIn(text: string): number {
   let count = 0;

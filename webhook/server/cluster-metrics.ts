@@ -57,7 +57,7 @@ export function measureCluster(
       hasSandbox === false &&
       !ended &&
       !leaving &&
-      // longer than Multus waits for its configuration, up to 45 s
+      // more than the 45 s for which Multus may wait for its configuration
       Date.now() - (at ?? createdAt) >= 60_000,
   );
   const duplicates = 'Addresses that two live pods of a network have.';

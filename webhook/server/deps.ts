@@ -22,7 +22,7 @@ export interface DepsOptions {
   log: FastifyBaseLogger;
   /** When aborted, a server that is still waiting to start stops waiting. */
   signal?: AbortSignal;
-  /** Milliseconds between two reads of watched files; by default, as in `LiveFiles`. */
+  /** Milliseconds between two reads of watched files; by default, the interval of `LiveFiles`. */
   interval?: number;
 }
 

@@ -64,8 +64,8 @@ export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): vo
 }
 
 /**
- * Closes a connection whose bytes are no HTTP or TLS, or are late. A connection without a byte stays open: Go opens some
- * that it does not need (`queueForDial` in `net/http`).
+ * Closes a connection whose bytes are neither HTTP nor TLS, or arrive late. A connection without a byte stays open,
+ * because Go opens some connections that it does not need (`queueForDial` in `net/http`).
  */
 export function refuseHttp(_error: Error, socket: Socket): void {
   if (socket.bytesRead > 0) socket.destroy();

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { CniGateError, messageOf } from '../lib/errors.ts';
 
 /**
- * Opens a port, and returns its number. Without a host, it opens on all addresses, including IPv6 if possible.
+ * Opens a port, and returns its number. If no host is given, listens on all addresses, with IPv6 if possible.
  * @throws CniGateError CNI_GATE_LISTEN
  */
 export async function listen(
@@ -11,7 +11,7 @@ export async function listen(
   port: number,
 ): Promise<number> {
   try {
-    // Node opens all addresses for an empty host; without a host, Fastify would open only localhost
+    // with an empty host, Node listens on all addresses; without a host, Fastify listens only on localhost
     await app.listen({ host: host ?? '', port });
   } catch (error) {
     throw new CniGateError('CNI_GATE_LISTEN', `cannot open a port: ${messageOf(error)}`, { cause: error });

@@ -16,9 +16,9 @@ export interface NodeAnswer {
 export type NodeView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced' | 'notSynced'>;
 
 /**
- * Whether the gate treats a node as ready, for programs that set node conditions: 200 with the state if a pod would
- * pass the gate, 503 if it would not or this is not known yet, 404 if the node, a profile or a DaemonSet does not
- * exist. `gate.mode` and `gate.maxHold` have no effect on the answer.
+ * Whether the gate treats a node as ready, for programs that set node conditions: 200 with the state if the gate
+ * would allow a pod, 503 if it would refuse the pod or does not know yet, 404 if the node, a profile or a DaemonSet
+ * does not exist. `gate.mode` and `gate.maxHold` have no effect on the answer.
  *
  * @param label as in the label of a namespace, such as `cilium.linkerd`
  * @param view undefined while the server starts
@@ -36,7 +36,7 @@ export function nodeAnswer(
   const combined = combinedOf(policy, label);
   if (combined instanceof CniGateError)
     return { code: 404, text: clean(`${combined.message} (${combined.code})`) };
-  // a profile without DaemonSets does not depend on the node
+  // comes first, because the status of a profile without DaemonSets does not depend on the node
   if (view.readiness.node(node) === undefined) {
     const missing = view.unsynced();
     return missing === undefined

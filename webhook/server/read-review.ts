@@ -20,7 +20,7 @@ export interface Decided {
 /** What is logged about a request. Requests about pods also have a name, and a node if the pod is to be bound. */
 type AnsweredRequest = NamespaceRequest & { name?: string; node?: string };
 
-/** The result of reading a body. `missing`: the facts of a namespace, which have to be requested first. */
+/** The result of reading a body. `missing`: the namespace's facts, which are still being requested. */
 export type Reading = Decided | { placement: Placement } | { missing: Promise<NamespaceFacts | undefined> };
 
 export interface ReadContext {
@@ -32,8 +32,8 @@ export interface ReadContext {
 }
 
 /**
- * Reads the body of an admission call, JSON in UTF-8. Reading never waits, because a parsed body can take 40 times the
- * memory of its text. If the namespace is not known yet, the body is read again later.
+ * Reads the body of an admission call, JSON in UTF-8. Reading never waits, because a parsed body in memory can take 40
+ * times the size of its text. If the namespace is not known yet, the body is read again later.
  * @throws CniGateError if the body is not JSON, or not a review for this webhook
  */
 export function readReview(

@@ -10,7 +10,7 @@ const localAddress = '127.0.0.2';
 /** The answer to a hostile call. If there was no answer, the status is 0. */
 export type Answer = Pick<Exchanged, 'status' | 'body'>;
 
-/** Sends a complete request. Without an agent, it opens a new connection. */
+/** Sends a complete request. Without an agent, opens a new connection. */
 export function send(
   { host, port, ca }: Endpoint,
   path: string,

@@ -21,7 +21,7 @@ export const containerMemory = 512 * MiB;
 export interface GroupOptions {
   /** Memory limit in bytes, without swap; no limit if absent. */
   memory?: number;
-  /** Weight for processor time: as much as this number of busy ordinary processes gets in total (default 64). */
+  /** Weight for processor time: the group gets as much as this many busy ordinary processes (default 64). */
   shares?: number;
 }
 
@@ -77,7 +77,7 @@ export class ControlGroup {
 
   async remove(): Promise<void> {
     for (const { path } of [this.#memory, this.#cpu]) {
-      // the kernel may remove a process that has ended from its group only after a moment
+      // after a process has ended, the kernel may need a moment to remove the process from its group
       for (let tries = 0; existsSync(join(path, this.#name)) && tries < 100; tries++) {
         if (!tryRemove(join(path, this.#name))) await sleep(20);
       }
@@ -93,7 +93,7 @@ export class ControlGroup {
 }
 
 export interface GroupMemory {
-  /** Bytes of memory in use as the kubelet counts them, without inactive file cache, which the kernel can reclaim. */
+  /** Memory in use in bytes, as the kubelet counts: without inactive file cache, which can be reclaimed. */
   used: number;
   /** How many processes the kernel killed because the group reached its limit. */
   killed: number;

@@ -64,7 +64,7 @@ async function hear(message: 'stop' | Target): Promise<void> {
 function sampleMemory({ pid, group }: Target): void {
   seen.samples++;
   waits.push({ thread: waitedOf(pid), stolen: stolen() });
-  // if the test has failed, its group is gone
+  // if the test has failed, the server's control group is gone
   if (!existsSync(group)) {
     clearInterval(timer);
     return;
@@ -98,7 +98,7 @@ function waitedOf(pid: number): number {
   }
 }
 
-/** Scrapes the metrics. A failed scrape is ignored, because the next successful one reports the longest delay since. */
+/** Scrapes the metrics. A failed scrape is ignored: the next successful one reports the longest delay too. */
 async function sampleMetrics({ metrics }: Target): Promise<void> {
   const text = await get(metrics).catch(() => '');
   if (text !== '') answered = performance.now();

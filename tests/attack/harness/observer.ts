@@ -18,7 +18,7 @@ export interface Observed {
   peak: number;
   /** The longest time for which the server's event loop was blocked, in milliseconds, by the server's own metric. */
   blocked: number;
-  /** The part of `blocked`, in milliseconds, in which the main thread may only have waited for a processor. */
+  /** The part of `blocked`, in milliseconds, during which the main thread may have lacked a processor. */
   starved: number;
   alive: boolean;
   /** How many processes the kernel killed because memory ran out. */

@@ -25,7 +25,7 @@ export interface ApiServer {
   key: string;
 }
 
-/** A script that runs a command as in a pod. Its arguments are files with a token and an authority, and the command. */
+/** A script that runs a command as in a pod. Arguments: a token's file, an authority's file, the command. */
 const asPod = `
   folder=/var/run/secrets/kubernetes.io/serviceaccount
   mount -t tmpfs tmpfs /var/run && mkdir -p "$folder" && cp "$0" "$folder/token" && cp "$1" "$folder/ca.crt" &&

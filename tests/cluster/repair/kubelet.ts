@@ -21,8 +21,8 @@ export interface Pod {
 
 /**
  * What happens to a pod. `starting`: its proof runs. `passed`: its proof passed, and its containers run. `succeeded`:
- * these have also ended. A number: the proof ended with this exit code and is repeated. `ended`: the proof ended with
- * exit code 95, and the pod is not restarted. `lost`: its node lost power while it ran, and it is not restarted.
+ * its containers have ended. A number: the proof ended with this exit code and is repeated. `ended`: the proof
+ * ended with exit code 95 and is not repeated. `lost`: the node lost power, and the pod does not run again.
  */
 export type Fate = 'starting' | 'passed' | 'succeeded' | 'ended' | 'lost' | number;
 

@@ -12,7 +12,7 @@ import { mortal } from '../../support/mortal.ts';
  *
  * Runs test files, by default all of the suite, with several workers; each file starts a control plane. Afterwards one
  * worker repeats the files that failed: on a busy machine a control plane can miss a deadline, which says nothing
- * about cni-gate, whereas a real fault fails twice. The output ends with the files that passed only the second time.
+ * about cni-gate, whereas a real fault occurs again. The output ends with the files that passed only the second time.
  */
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 

@@ -97,7 +97,7 @@ async function layDistroless(root: string, debian: string): Promise<string[]> {
   const packages = ['libc6', 'libgcc-s1', 'libstdc++6', 'tzdata'];
   const listed = (await run('dpkg', ['--root', debian, '--listfiles', ...packages])).split('\n');
   for (const file of listed) {
-    // copying a file creates its folders; some folders are links in this Debian, so they are skipped
+    // skips folders: copying a file creates its folders, and some of the folders are links in this Debian
     if (file !== '' && !statSync(join(debian, file)).isDirectory())
       copy(join(debian, file), join(root, file));
   }

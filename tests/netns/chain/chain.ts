@@ -7,10 +7,10 @@ import { run } from '../../support/run.ts';
 import { addNamespace, inside, pathOf, removeNamespace } from '../harness/namespaces.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
 
-// a version that Go 1.19 of Debian 12 can build; v1.3.0 needs 1.21
+// a version that Go 1.19 of Debian 12 can build; v1.3.0 needs Go 1.21
 const program = new GoProgram('github.com/containernetworking/cni/cnitool', 'v1.1.2');
 
-/** Builds the CNI project's tool `cnitool` once. It calls plugins like a container runtime. @returns the tool's path */
+/** Builds `cnitool` of the CNI project once: a tool that calls plugins like a runtime. @returns its path */
 export async function cnitool(): Promise<string> {
   await program.build();
   return program.path;

@@ -13,8 +13,8 @@ interface FieldRef {
 }
 
 /**
- * The environment of a container. Like the kubelet, it resolves downward API fields, and replaces `$(NAME)` with a
- * Service's variable (`makeEnvironmentVariables`).
+ * The environment of a container. Like the kubelet, this function resolves downward API fields, and replaces
+ * `$(NAME)` with the value of a Service's variable (`makeEnvironmentVariables`).
  */
 export function environmentOf(
   container: Container,

@@ -24,7 +24,7 @@ export function listen(sandbox: Sandbox, where: 'pod' | 'node', listening: Liste
 export interface Naming {
   host: string;
   address: string;
-  /** The response code for queries of other types than IPv4 addresses: RFC 1035, 4.1.1. */
+  /** The response code for queries that do not ask for an IPv4 address: RFC 1035, 4.1.1. */
   codeForOthers?: number;
 }
 

@@ -39,7 +39,7 @@ const unprivileged = 'setpriv --reuid=64532 --regid=64532 --clear-groups --bound
 /**
  * Starts the validator in a pod's network namespace, without the container that `startProof` makes.
  * @param command the validator's arguments
- * @param first a shell command before the validator starts
+ * @param first a shell command that runs before the validator starts
  */
 export function startIn(
   pod: string,

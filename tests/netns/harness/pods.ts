@@ -50,7 +50,7 @@ export function podOf(specimen: PodSpecimen): Pod {
   };
 }
 
-/** For each built-in profile, a pod to which the profile applies. */
+/** For each profile that `proof-table.test.ts` tests, a pod to which the profile applies. */
 export const specimens = {
   linkerd: { profile: 'linkerd', sidecars: ['linkerd-proxy'] },
   istio: {
@@ -71,7 +71,7 @@ export type NetworkName = keyof typeof specimens;
 /**
  * The pod after the webhook, with the injected container.
  *
- * @param configuration by default one with only the built-in profiles
+ * @param configuration by default, a configuration with only the built-in profiles
  */
 export function injected(
   specimen: PodSpecimen,

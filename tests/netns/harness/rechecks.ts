@@ -9,7 +9,7 @@ import type { PodSpecimen } from './pods.ts';
 import { type RunningProof, startProof } from './proof.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** The first ports that no container declares. */
+/** The ports that the webhook chooses: the first ones that no container declares. */
 export const ports = { startup: 14_040, readiness: 14_041 };
 
 /** A recheck every second, so that a test does not take minutes. */

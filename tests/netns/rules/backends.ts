@@ -20,7 +20,7 @@ export function writeCommand(
   const program = family === 'ipv4' ? 'iptables' : 'ip6tables';
   if (backend !== 'nftables')
     return { command: `${program}-${backend.replace('iptables-', '')}-restore`, args: ['--noflush'], input };
-  // in nftables, "and" binds more strongly than "xor", which the translation ignores, so both are swapped
+  // the translation ignores that "and" binds more strongly than "xor" in nftables, so both are swapped
   const inOrder = "sed -E 's/(xor \\S+) (and \\S+)$/\\2 \\1/'";
   return {
     command: 'sh',

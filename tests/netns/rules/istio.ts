@@ -27,7 +27,7 @@ export function istio(ports: IstioPorts = {}): RuleSet {
     proxyGroup = proxyUser,
     transparent,
   } = ports;
-  /** What the proxy sends to its own pod is redirected. Its other traffic, and that of others on `lo`, is exempt. */
+  /** Redirects the proxy's traffic to its own pod, and exempts its other traffic and other users' on `lo`. */
   const ofProxy = (own: string, id: number, self: string): string => `\
 -A ISTIO_OUTPUT -o lo ! -d ${self} -p tcp -m multiport ! --dports 15008 -m owner ${own} ${id} -j ISTIO_IN_REDIRECT
 -A ISTIO_OUTPUT -o lo -m owner ! ${own} ${id} -j RETURN

@@ -168,7 +168,7 @@ export const istioCells: Cells = {
   'no ids anywhere': { pod: { runAs: {} }, before: [write(istio())] },
   'port in use': { before: [write(istio()), listenInPod(15_006)], fails: 'port-taken' },
   'no route at all': { shape: { gateway: 'none' }, before: [write(istio())] },
-  // the mesh itself adds to `lo` the address to which the check connects
+  // only the mesh adds to `lo` the address to which the check connects, so the address is missing here
   'no route at all, IPv6, no rules': {
     shape: { families: 'ipv6', gateway: 'none' },
     fails: 'not-redirected',

@@ -7,7 +7,7 @@ const ofOther = networkStatusOf('dual', otherPodAddress, otherSecondAddress);
 const tell: Step = (_, proof) => proof?.setNetworkStatus(right);
 const notListed = networkStatusOf('dual', podAddress);
 
-/** Some situations are missing, because one check covers everything and needs no route. Other profiles check eth0. */
+/** Some situations are missing: the profile's only check needs no route, and other profiles check eth0. */
 export const multusCells: Cells = {
   'correct rules': { before: [addSecondInterface()], options: { networkStatus: right } },
   'rules are written after 3 s': {

@@ -35,7 +35,7 @@ const lateInterface = (shape: Partial<Shape>, before: Step[]): Plan => ({
 
 const exchanged: Plan['while'] = [
   { after: 2000, step: exchangeAddress },
-  // before 3 s: then the kernel stops looking for the gateway, and datagrams that it drops count as sent
+  // earlier than 3 s: at 3 s, the kernel gives up on the gateway, and datagrams that it drops count as sent
   { after: 2700, step: attach },
 ];
 const linkRoute = { gateway: 'by-link-route' } as const;
@@ -77,7 +77,7 @@ export const ciliumCells: Cells = {
 
 const standIn = { gateway: 'stand-in', families: 'ipv4' } as const;
 
-/** A permanent neighbour entry stands for the gateway, so no request is sent to a host, and no answer can be late. */
+/** A permanent neighbour entry replaces the gateway's answer: no request is sent, so no answer can be late. */
 export const awsCells: Cells = {
   'correct rules': { shape: standIn },
   // the plugin of AWS always writes a default route

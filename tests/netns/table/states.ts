@@ -114,7 +114,7 @@ const secondLink: Step = async (sandbox) =>
     'addr add 169.254.172.1/22 dev second0',
   ));
 const silentGateway = { ipv4: '10.10.0.1', ipv6: 'fd00:10:10::1' };
-/** Adds a second interface with a silent gateway and a default route with this metric. That of the first has 100. */
+/** Adds a second interface with a silent gateway and a default route with this metric. The first route has 100. */
 const secondDefault = (metric: number): Step =>
   all(secondLink, removeDefaults, (sandbox) =>
     pod(

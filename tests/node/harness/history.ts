@@ -41,7 +41,7 @@ type ApiPod = Pod & {
   spec: { nodeName?: string };
 };
 
-/** Records every version of one node and of all pods that two watches deliver, each in the order of their versions. */
+/** Records every version of one node and of all pods, from two watches. Each list is in the order of the versions. */
 export class History {
   readonly nodes: NodeWrite[] = [];
   readonly pods: PodWrite[] = [];

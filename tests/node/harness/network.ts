@@ -47,7 +47,7 @@ export async function makeNetwork(cluster: Cluster): Promise<void> {
   await run('iptables-nft', ['-t', 'nat', '-I', 'PREROUTING', ...toService, '-j', 'REDIRECT', ...toServer]);
 }
 
-/** Removes the bridge, as a power cut would. The pods' ends of its links disappeared with their namespaces. */
+/** Removes the bridge, as a power cut would. The other ends of its links are gone with the pods' network namespaces. */
 export function removeBridge(): void {
   // fails if the node had no pod and therefore no bridge
   spawnSync('ip', ['link', 'delete', bridge]);

@@ -17,7 +17,7 @@ import { containerdSettings, kubeletSettings, nodeAddress } from './settings.ts'
 
 const boot = fileURLToPath(new URL('../boot.sh', import.meta.url));
 
-/** How many seconds a boot may take: far more than it takes on a busy machine. */
+/** How many seconds a boot may take: far more than a boot takes on a busy machine. */
 const patience = 90;
 
 interface NodeObject {
@@ -26,9 +26,9 @@ interface NodeObject {
 }
 
 /**
- * A node that runs real pods, with the kubelet, containerd, runc, and a chain of CNI plugins. The node is a mount and a
- * PID namespace, and uses the run's network. A power cut kills its process 1; the kernel then ends the other processes.
- * `/run` is new at each boot, and `disk` stays.
+ * A node that runs real pods, with the kubelet, containerd, runc, and a chain of CNI plugins. The node has its
+ * own mount and PID namespaces, but uses the run's network. A power cut kills the node's process 1, and the kernel then
+ * ends the node's other processes. `/run` is new at each boot, and `disk` keeps its files.
  */
 export class RealNode {
   readonly name: string;
@@ -121,7 +121,7 @@ export class RealNode {
     const failed = once(child, 'exit').then(() => {
       throw new Error(`${this.name} shut down unexpectedly:\n${readFileSync(log, 'utf8')}`);
     });
-    // the process also ends at a later power cut
+    // the process also ends at a later power cut, which is no failure
     failed.catch(() => {});
     await Promise.race([failed, this.#ready()]);
   }

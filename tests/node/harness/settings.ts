@@ -1,10 +1,10 @@
 /** The node's own address. The kubelet accepts any address of an interface except 127.0.0.0/8. */
 export const nodeAddress = '10.254.0.10';
 
-/** The image of the container that holds a pod's namespaces. */
+/** The image of a pod's pause container, which keeps the pod's namespaces open. */
 export const pauseImage = 'localhost/pause:test';
 
-/** `/etc/kubernetes/containerd.toml`. Debian's containerd and later ones read version 2. */
+/** `/etc/kubernetes/containerd.toml`. Debian's release of containerd and later ones read this format, version 2. */
 export const containerdSettings = `version = 2
 disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs"]
 [plugins."io.containerd.grpc.v1.cri"]

@@ -30,7 +30,7 @@ export interface Pod {
 /** A Deployment of one pod that belongs to a mesh, in its own namespace. */
 export class Workload {
   readonly namespace: string;
-  /** Images of its containers. No other workload uses them, so they identify its containers in records. */
+  /** Images of its containers. No other workload uses them, so they identify its containers in containerd's records. */
   readonly images: Image[];
   readonly #cluster: Cluster;
   readonly #pods: string;

@@ -7,7 +7,7 @@ import { pauseImage } from '../harness/settings.ts';
 import { inRun } from '../setup.ts';
 import type { Image } from './layout.ts';
 
-/** The stand-ins' programs, which run on the Node of the server's image. */
+/** The stand-ins' programs, which run on the Node.js of the server's image. */
 const programs = fileURLToPath(new URL('../programs/', import.meta.url));
 const node = '/usr/local/bin/node';
 
@@ -25,7 +25,7 @@ const ownImage = (name: string, exportedAs: string): Image => ({
 
 const filesOf = (exportedAs: string): string => join(inRun().images, exportedAs, 'root');
 
-/** The image of the container that holds a pod's sandbox: its program only waits. */
+/** The image of a pod's pause container, whose program only waits. */
 export const sandboxImage = (): Image => standIn(pauseImage, 'pause.ts');
 
 /** An image that runs one of `programs/`. @param name also identifies its containers in containerd's records */

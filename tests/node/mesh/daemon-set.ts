@@ -15,7 +15,7 @@ export const installerImage = () => standIn('localhost/linkerd-cni:test', 'insta
 
 /**
  * linkerd-cni as its own manifests install it, with the names in the profile `linkerd`: a DaemonSet on the host network
- * that appends its plugin to the chain of the node's primary network, and whose account may get pods.
+ * that appends its plugin to the chain of the node's primary network, and whose service account may `get` pods.
  */
 export function linkerdCni({ url }: Server, seconds: number): object[] {
   return [

@@ -1,8 +1,8 @@
 import { createServer, get } from 'node:http';
 
 /**
- * An application in a mesh. On `/who`, it calls a server outside of the pod and returns its answer: in the mesh, the
- * proxy answers. `/ready` is for the kubelet's probe.
+ * An application in a mesh. On `/who`, it calls a server outside of the pod and returns the answer, which in the mesh
+ * is the proxy's. `/ready` is for the kubelet's probe.
  */
 const elsewhere = process.env.ELSEWHERE ?? '';
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 const { PLUGIN = '', PLUGIN_COMMAND = '', API_SERVER = '', CHAIN = '', SECONDS = '0' } = process.env;
 const account = '/var/run/secrets/kubernetes.io/serviceaccount';
-// containerd loads only files that end in .conf, .conflist and .json, so not this one
+// containerd does not load this file, because it loads only names that end in .conf, .conflist or .json
 const credentials = '/etc/cni/net.d/ZZZ-mesh-credentials';
 
 process.on('SIGTERM', () => process.exit(0));

@@ -62,7 +62,7 @@ export function contextIn(policy: Policy, profile: string, ambient: boolean): Mu
   return {
     policy,
     namespaces: new FixedNamespaces(new Map([['shop', labels]])),
-    // without this method, a counterexample prints the whole policy
+    // without this method, fast-check prints the whole policy in a counterexample
     [fc.toStringMethod]: () => JSON.stringify({ proof: policy.proof, labels }),
   } as MutateContext;
 }

@@ -32,8 +32,8 @@ const webhooks = [
 ];
 
 /**
- * A fake API server with these objects. These tests show that each write names the version that was read; the tests in
- * tests/cluster show what a real API server does with a stale version.
+ * A fake API server with these objects. The tests show that each write names the resource version that was
+ * read; tests/cluster shows what a real API server does with an outdated resource version.
  */
 async function stored(t: TestContext) {
   const api = await startFakeApi(t, ({ path }, response) => {

@@ -26,7 +26,7 @@ const [first, other] = [created(), created()];
 const rotated = (state: State, now: Date): State =>
   plan(begunAt(state, now), { now, trustedFor: 1000 }).state;
 
-/** The plan of a replica, which remembers no state itself, for a Secret with this state. */
+/** The plan for a Secret with this state, made by a replica that has no remembered state. */
 function plan(state: State | undefined, more: Partial<Observation> = {}) {
   return planStep({
     reading: readSecret(state && secretData(state), more.now ?? later(0.1)),

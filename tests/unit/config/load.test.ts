@@ -106,7 +106,7 @@ suite('gate.evidence', () => {
     const { bare, ...all } = of(policyOf({ gate: { evidence: 'proof' }, profiles: both }));
     assert.deepEqual(new Set(Object.values(all)), new Set(['proof']));
     assert.equal(bare, 'ready', 'a profile without a proof has to wait for one');
-    // the setting of that policy must not have changed the built-in profiles themselves
+    // the setting of the policy above must not have changed the built-in profiles themselves
     assert.equal(of(policyOf()).cilium, 'ready');
   });
 });

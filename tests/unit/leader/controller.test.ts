@@ -145,7 +145,7 @@ suite('a controller', () => {
   test('takes a token for each key, and waits while an expensive key has used up those of others', async (t) => {
     const bucket = new TokenBucket(0.000001, 8);
     const { add, seen } = controlled(t, { reconcile: async () => void bucket.take(3), bucket });
-    // the queue polls the empty bucket, which needs real timers
+    // while the bucket is empty, the queue polls it, and polling needs real timers
     mock.timers.reset();
     add('a', 'b', 'c');
     await settled();

@@ -8,7 +8,7 @@ import { watchEvidence } from '../../../webhook/leader/duplicate-addresses.ts';
 import { evidencePod, now } from '../core/networks/pods.ts';
 import { eventQueue, switchedLead } from './scene.ts';
 
-/** Starts a leader in a cluster with pod `a`. `shows` reports that the pod is ready or not, as a watch does. */
+/** Starts a leader in a cluster with pod `a`. `shows` reports, as a watch does, whether the pod is ready. */
 function scene(t: TestContext, capacity = 200) {
   const evidence = new Evidence();
   evidence.markSynced();

@@ -16,7 +16,7 @@ const networks = builtInProfiles()
   .filter((name, _, names) => !names.some((other) => name.startsWith(`${other}-`)));
 
 /**
- * Files that may list profiles: the profiles themselves, their guides and test cases (also the clusters for which
+ * Files that may list profiles: the profiles themselves, their guides and test cases (and the clusters for which
  * `check --pre` proposes them), the suites on real networks, the changelog, generated files, other projects' taints,
  * policy agents and faults, and the validator's advice.
  */
@@ -57,7 +57,7 @@ function listIn(text: string, networksIn: number, within: number): string | unde
   return parts.find((part) => listIn(part, networksIn, within) !== undefined);
 }
 
-/** Finds a list in a file: two networks in four lines of code, comments excluded; elsewhere, four in five lines. */
+/** Finds a list: in code, two networks in four lines, comments excluded; in other files, four in five lines. */
 function listOf(path: string, whole: string): string | undefined {
   const text = whole.replaceAll(/<!-- generated: .*?<!-- end -->/gs, '').replace(conditionList, '');
   if (!source.test(path)) return listIn(text, 4, 5);

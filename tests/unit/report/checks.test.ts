@@ -231,7 +231,7 @@ suite('what may not be read is not known, never a pass', () => {
     ['certificate', { installation: { deployment: deploymentOf({ containers: [] }) } }],
     ['certificate', { installation: { mutating: dark } }],
     ['certificate', { installation: { validating: dark } }],
-    // if the Deployment may not be read, it is not known whether a server should exist
+    // if RBAC does not allow reading the Deployment, `check` does not know whether a server should exist
     ['webhooks', { installation: { ...policiesOnly, deployment: dark } }],
     ['policy-pods', { installation: policies({ policy: dark }) }],
     ['policy-pods', { installation: policies({ binding: dark }) }],

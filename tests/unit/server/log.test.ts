@@ -27,7 +27,7 @@ test('a late reader does not block the process, and gets every line', async () =
   `;
   const args = ['--input-type=module-typescript', '--eval', script];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  // the pipe holds 64 KiB, and the test reads it only after the process has continued
+  // the pipe's buffer has 64 KiB, and the test reads the pipe only after the process has continued
   assert.match(await text(child.stderr), /^goes on$/);
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
   assert.equal(output.trimEnd().split('\n').length, lines);

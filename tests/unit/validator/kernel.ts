@@ -22,7 +22,7 @@ export const native: Record<string, unknown> = {
 Object.assign(globalThis, { native });
 const { turn } = await import('../../../validator/host/loop.ts');
 
-/** Runs iterations of the event loop. The callbacks of settled promises run after each, as in the host. */
+/** Runs iterations of the event loop. As in the host, each ends with the callbacks of settled promises. */
 export async function turns(count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     turn();

@@ -59,7 +59,7 @@ const good = device('net1', true, '172.16.0.5');
 const none = device('net1', true);
 const down = device('net1', false, '172.16.0.5');
 
-/** Judges the interfaces. @returns the reason of the first failure, or else the notes, or `passed` */
+/** Judges the interfaces. @returns the first failure's reason; if none failed, the notes or `passed` */
 function judge(text: string, devices: Device[], known = '', inUserSpace = false): string {
   const found = judgeInterfaces(
     readNetworks(text, 'apps') ?? [],

@@ -196,7 +196,7 @@ test('few dials: at most three a second while a blocked target answers, and four
   assert.ok(answered <= 18, `${answered} dials in 6 s`);
   const { seconds } = await prove(blocked, allowed, shut);
   assert.deepEqual([dials.length, seconds], [8, 1]);
-  // the check must close its connections, which would count against the target's limits
+  // the check must close its connections, because open ones count towards the target's limits
   assert.deepEqual(
     dials.flatMap(({ end }, index) => (end === 'connected' && !closed.has(index) ? [index] : [])),
     [],

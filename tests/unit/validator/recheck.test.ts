@@ -156,7 +156,7 @@ test('the connection must reach the proxy or ztunnel; one that does not accept o
     assert.equal(found[3], expected[1] === 'starved' ? 'not-captured' : expected[1]);
     assert.deepEqual(found.slice(0, 2), expected, `${listeners} ${end}`);
   }
-  // Istio's inbound rule excludes connections from all other addresses
+  // Istio's inbound rule applies only to connections from this address
   assert.deepEqual(bound, Array(laterRows.length).fill('127.0.0.1'));
 });
 

@@ -95,7 +95,7 @@ const both = { checks: [address, redirect] };
 const others = { checks: [interfaces, policy] };
 const all = { checks: [address, interfaces, redirect] };
 
-/** `before` and `after` a recheck: the failures and the readiness port's descriptor; `after` begins with the pause. */
+/** `before` and `after` a recheck: failures and the readiness port's descriptor; `after` also has the pause. */
 const rows: [
   what: string,
   network: Network,
@@ -105,7 +105,7 @@ const rows: [
   more?: { given?: Rechecks; checks?: object[] },
 ][] = [
   ['a pass', 'works', [0, 5], [], [10_000, 0, 5]],
-  // a recheck that fails retries for a fifth of the interval, which counts from start to start
+  // a failing recheck retries for a fifth of the interval; the interval is from start to start
   ['the first failure', 'broken', [0, 5], failedFirst, [8200, 1, 5]],
   ['the second failure', 'broken', [1, 5], [], [8200, 2, 5]],
   ['the last failure', 'broken', [2, 5], ['closes the port', isClosed], [8200, 3, -1]],

@@ -13,7 +13,7 @@ import { ClusterError } from '../errors.ts';
 import type { Leadership } from '../leadership.ts';
 import type { Event } from './event.ts';
 
-/** Milliseconds between two writes: nominations are more important, and have a higher rate. */
+/** Milliseconds between two writes. Nominations are more important, so they may be written faster. */
 const interval = 100;
 /** The maximum number of waiting events. */
 const max = 200;

@@ -36,13 +36,13 @@ export class InformerFactory {
   }
 }
 
-/** An informer for each source of a set that can change. */
+/** Runs one informer for each source of a set. {@link watch} changes the set. */
 export class InformerSet<O extends ApiObject, T> {
   readonly #informers: InformerFactory;
   readonly #changed: (changes: Change<T>[]) => void;
   readonly #byName = new Map<string, Informer<O, T>>();
 
-  /** @param changed also receives a deletion for each object of a source that leaves the set */
+  /** @param changed when a source is removed from the set, also receives a deletion of each of its objects */
   constructor(informers: InformerFactory, changed: (changes: Change<T>[]) => void = () => {}) {
     this.#informers = informers;
     this.#changed = changed;

@@ -28,14 +28,14 @@ export interface Source<O extends ApiObject, T> {
   query?: Record<string, string>;
   /** The maximum size of an object that is read, in bytes of JSON (default `objectBytes`). */
   maxObject?: number;
-  /** Whether to keep an object, by its name and namespace. */
+  /** Decides by an object's name and namespace whether to keep it. By default, all objects are kept. */
   wants?: (metadata: Metadata) => boolean;
   pick: (object: O) => T;
   /** What the store may keep; by default, all objects. */
   retention?: Retention<T>;
 }
 
-/** An object and its version, by `namespace/name`. */
+/** Identifies one version of an object. `key` is `namespace/name`. */
 export interface Identity {
   key: string;
   uid: string;
@@ -75,8 +75,8 @@ export function identityOf(value: unknown): Identity | undefined {
 }
 
 /**
- * Reads the identity from the beginning of an oversized object's JSON. Kubernetes writes `metadata` before long fields,
- * and within it the names, the UID and the version before long fields (the order of `ObjectMeta`). A string cannot
+ * Reads the identity from the beginning of an oversized object's JSON. Kubernetes writes `metadata` before long
+ * fields. `metadata` begins with the names, the UID and the version (the order of `ObjectMeta`). A string cannot
  * contain `"metadata":{`, because quotes within strings are escaped.
  */
 export function unreadOf(head: string): Unread | undefined {

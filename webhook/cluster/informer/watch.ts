@@ -23,7 +23,7 @@ function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: 
   if (isCut) {
     const entry = unreadOf(text);
     if (entry === undefined) throw new Error('a large event that does not begin with its name');
-    // also right for a deletion, because the store removes what it does not keep
+    // this is right for a deletion, too: without an object, the store only removes the old object
     return { type: 'put', entry };
   }
   const { type, object } = (JSON.parse(text) ?? {}) as { type?: unknown; object?: Status };

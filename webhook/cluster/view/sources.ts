@@ -83,7 +83,7 @@ const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<ApiDaemonSet
   query: { fieldSelector: `metadata.name=${name}` },
   pick: (object) => ({
     facts: toDaemonSetFacts(object),
-    // without `matchExpressions`, a query finds pods of other owners too, which do not count
+    // without `matchExpressions`, the query may also find pods of other owners, which cni-gate ignores
     selector: Object.entries(object.spec.selector?.matchLabels ?? {})
       .map(([key, value]) => `${key}=${value}`)
       .join(','),

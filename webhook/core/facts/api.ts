@@ -1,6 +1,6 @@
 /**
  * The parts of Kubernetes objects that cni-gate reads from the API server, in their JSON form. A field that may be
- * missing may also be null, whatever the library's types say. The pod in an admission request has its types in `pod.ts`.
+ * missing may also be null, whatever the library's types say. For pods in admission requests, see `pod.ts`.
  */
 import type {
   V1NodeSelectorTerm as NodeSelectorTerm,

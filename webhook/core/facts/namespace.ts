@@ -36,7 +36,7 @@ export function annotationsOf(
   return { annotations: Object.fromEntries(kept.slice(0, mostAnnotations)) };
 }
 
-/** A source of namespaces' labels and annotations. If a request is needed, the result is a promise. */
+/** A source of namespaces' labels and annotations. If it asks the API server, the result is a promise. */
 export interface Namespaces {
   /** Undefined if the namespace does not exist, as far as the source knows. */
   facts(name: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;

@@ -48,7 +48,7 @@ export interface AgentFacts {
   readySince: number | undefined;
   /** Ids of the latest runs of the containers, except init containers. Each start gets a new id. */
   containers: string[];
-  /** The latest start of a running container, by the node's clock; undefined if the status shows no start. */
+  /** The latest start among running containers, by the node's clock; undefined if the status shows none. */
   startedAt?: number | undefined;
   /** Which containers are not ready and why, for messages; empty if all are ready. */
   reason: string;

@@ -13,11 +13,11 @@ export interface PendingPod extends Required {
   uid: string;
   namespace: string;
   name: string;
-  /** The profiles that apply to the pod, by its annotation and its init container: see {@link requiredProfiles}. */
+  /** The profiles that the pod's annotation and init container name: see {@link requiredProfiles}. */
   profiles: string[];
   /** Identifies the pod's owner: see {@link ownerKeyOf}. Usually, either all pods of an owner pass, or all fail. */
   group: string;
-  /** The node of the refusal in the pod's condition PodScheduled; undefined if the condition shows no refusal. */
+  /** The node that the refusal in the pod's condition PodScheduled names; undefined without a refusal. */
   refused: string | undefined;
   /** When the hold began, or a later time if the start is unknown, in milliseconds since the epoch. */
   heldSince: number | undefined;
@@ -68,7 +68,7 @@ export function toPendingPod(pod: ApiPod): PendingPod {
   };
 }
 
-/** The condition that says why the pod is not scheduled; undefined if it is scheduled, or before the first attempt. */
+/** The condition that says why a pod is not scheduled; undefined if it is scheduled or has no condition. */
 export function waitsBy({ status }: Pick<ApiPod, 'status'>) {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   return scheduled?.status === 'False' ? scheduled : undefined;

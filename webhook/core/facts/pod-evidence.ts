@@ -35,13 +35,13 @@ export interface Controller {
 
 /** What a failed or unready pod requires of a node, for finding another node for the pod's replacement. */
 export interface NodeRequired extends Required {
-  /** The same for all pods with the same requirements and profiles. */
+  /** A text that is the same for all pods with the same requirements and profiles. */
   kind: string;
   /** Whether the pod has PersistentVolumeClaims. */
   hasVolumes: boolean;
 }
 
-/** A proof that passed. The run identifies the proof, so that it counts only once for the pod's node. */
+/** A proof that passed. The run identifies the proof, so that each proof counts once for the pod's node. */
 export interface ShownPass {
   /** Identifies the run of the init container: see `runOf` in `history.ts`. */
   run: number;
@@ -50,8 +50,8 @@ export interface ShownPass {
 }
 
 /**
- * Our container, if its proof passed in this sandbox, but it is not ready (`proof.continuous`). `at`, `after` and
- * `shownBy` form a `Moment`.
+ * Our container, if it is not ready although its proof passed in this sandbox (`proof.continuous`). The
+ * fields `at`, `after` and `shownBy` form a `Moment`.
  */
 export interface Unready {
   /** Identifies the container's run; undefined until the kubelet reports the run as `started`. */
@@ -74,13 +74,13 @@ export interface PodEvidence {
   node: string;
   /** The profiles whose checks the pod's init container runs. */
   profiles: readonly string[];
-  /** The {@link profiles} that failed or are {@link unready}; all of them if the status does not show which. */
+  /** The {@link profiles} that failed; all if the pod is {@link unready} or its status shows no names. */
   failedProfiles: readonly string[];
   /** Identifies the owner: see `ownerKeyOf`. */
   owner: string;
   /** The controller of a failed or unready pod, for repair; undefined for other pods, and if there is no controller. */
   controller?: Controller | undefined;
-  /** What a failed or unready pod requires of a node; undefined for other pods, and if it is too large to keep. */
+  /** What a failed or unready pod requires of a node; undefined for other pods, and if too large to keep. */
   required?: NodeRequired | undefined;
   /** The Job from which repair released the pod in order to delete it; undefined if the pod was not released. */
   releasedFrom?: string | undefined;
@@ -103,7 +103,7 @@ export interface PodEvidence {
   at: number | undefined;
   /** When the run with the verdict started, by the node's clock; undefined without a verdict. */
   startedAt: number | undefined;
-  /** Identifies the run with the verdict by the end of its container's id; undefined if the status shows no id. */
+  /** Identifies the run with the verdict, by the last digits of its container's id; undefined if unknown. */
   run?: number | undefined;
   /** If the verdict is `failed`: the resourceVersion of the first known version of the pod that shows this failure. */
   failedVersion?: string;
@@ -113,7 +113,7 @@ export interface PodEvidence {
   waitingFor: string;
   /** Whether the pod has a sandbox, by its condition PodReadyToStartContainers; undefined without the condition. */
   hasSandbox: boolean | undefined;
-  /** When the pod got its sandbox, which identifies the sandbox; undefined if no condition shows a sandbox. */
+  /** When the pod got its sandbox. The time identifies the sandbox; undefined if no condition shows one. */
   sandboxSince?: number | undefined;
   /** The pod's addresses, as `address` or `network/address` (see `addressesOf`); empty on the host network. */
   addresses: readonly string[];

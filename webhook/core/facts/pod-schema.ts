@@ -63,5 +63,5 @@ const podSchema = {
 
 // keeps the source of the compiled schema, which replaces this file in the bundle: release/compiled-schemas.ts
 const ajv = new Ajv({ allowUnionTypes: true, code: { source: true } });
-/** Whether a value is a pod, as far as admission reads it. If it is not, `errors` has the reasons. */
+/** Whether a value is a pod, by the fields that admission reads. If it is not, `errors` has the reasons. */
 export const isPod = ajv.compile<Pod>(podSchema);

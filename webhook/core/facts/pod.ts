@@ -87,7 +87,7 @@ export function variableOf({ env }: Pick<Container, 'env'>, name: string): strin
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Whether cni-gate injected the container, by its name and variables. The status annotation is no evidence of that. */
+/** Whether cni-gate injected the container (by name and variables: the status annotation proves nothing). */
 export const isOurContainer = ({ name, env }: Pick<Container, 'name' | 'env'>): boolean =>
   name === validatorContainer && (env ?? []).some((variable) => variable.name.startsWith('CNI_GATE_'));
 

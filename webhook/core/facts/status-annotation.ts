@@ -17,7 +17,7 @@ export interface Status {
   /** The value of the label `cni-gate.io/profile`, which names every chosen profile. */
   profile?: string;
   chosenBy?: ChosenBy;
-  /** Present if the init container only reports failures; the policy for the final pod compares both. */
+  /** Present if the init container only reports failures. A policy compares this field with CNI_GATE_MODE. */
   mode?: 'warn';
   /** Why nothing is proved even though cni-gate reviewed the pod: see {@link reasonText}. */
   reason?: string;
@@ -46,10 +46,10 @@ function parsed(text = ''): unknown {
 
 const reportedProfiles = (pod: Pick<Pod, 'metadata'>): string[] => stringsOf(readStatus(pod)?.profiles);
 
-/** What an earlier admission call for the same pod left in the pod. */
+/** What an earlier admission call for the same pod wrote into the pod. */
 export interface EarlierCall {
   status: Partial<Status> | undefined;
-  /** Whether the pod has our init container, or a status with profiles, from any version of cni-gate. */
+  /** Whether the pod has our init container, or our status annotation with profiles, of any version. */
   injected: boolean;
   /** The index of our init container, or -1. */
   container: number;
@@ -107,7 +107,7 @@ export function requiredProfiles(pod: AnnotatedPod): string[] {
   return [...new Set([...reportedProfiles(pod), ...checkedIn(pod)])];
 }
 
-/** The profiles whose checks the init container runs; for a network's own validator, those of the status or label. */
+/** The profiles that the init container proves; for a network's own validator, by the annotation or label. */
 export function checkedIn(pod: AnnotatedPod): string[] {
   const container = pod.spec?.initContainers?.find(isOurContainer);
   const checked = new Set(profilesProvedBy(container));

@@ -82,7 +82,7 @@ export function evidencePick(): (pod: ApiPod) => PodEvidence {
   };
 }
 
-/** Returns a function that replaces equal values by one object. At its limit, it forgets all values. */
+/** Returns a function that replaces equal values by one object. After `most` values, it forgets them all. */
 function sharing<T>(most: number, keyOf: (value: T) => string = String): (value: T) => T {
   const known = new Map<string, T>();
   return (value) => {
@@ -93,7 +93,7 @@ function sharing<T>(most: number, keyOf: (value: T) => string = String): (value:
 
 /**
  * The Job from which repair released a pod. Users can write the annotation too, so it counts only if the pod no longer
- * has a Job's labels, and its controller is a Job or gone.
+ * has a Job's labels, and its controller, if it has one, is a Job.
  */
 function releasedFrom({ annotations, labels, ownerReferences }: ApiPod['metadata']): string | undefined {
   const job = annotations?.[releasedAnnotation];
@@ -135,15 +135,15 @@ export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
   };
 }
 
-/** {@link Unready.patience} is at least 10 s in the first run, 60 s in later ones, and two periods of the probe. */
+/** {@link Unready.patience}: 10 s, or 60 s after a restart, but at least two periods of the probe. */
 const [least, leastLater, periods] = [10_000, 60_000, 2];
 
-/** Since when our container, whose proof passed, is not ready; undefined if it is ready or has no readiness probe. */
+/** Our container, if it has a readiness probe and is not ready after its proof passed; else undefined. */
 function unreadyOf({ metadata, spec, status = {} }: ApiPod): Unready | undefined {
   const { readinessProbe } = spec.initContainers?.find(isOurContainer) ?? {};
   const { ready, started, state, lastState, containerID } = validatorStatus(status) ?? {};
   const changed = (type: string): number => timeOf(conditionOf(status, type)?.lastTransitionTime) ?? 0;
-  // before the pod is initialized, no container of the application runs that could lose its network
+  // before the pod is initialized, no container of the application runs, so none can lose its network
   if (!readinessProbe || ready !== false || conditionOf(status, 'Initialized')?.status === 'False')
     return undefined;
   const startedAt = started === true ? timeOf(state?.running?.startedAt) : undefined;

@@ -76,7 +76,7 @@ export function sandboxSince(status: PodStatus): number | undefined {
 /**
  * The verdict of our init container in the pod's current sandbox. After a reboot, `state` shows the earlier run until
  * the new run ends, so a pass in `state` does not count if the sandbox is newer and no other container has started in
- * it. A pass in `lastState` never counts; other results in it count only in the same sandbox.
+ * it. A pass in `lastState` never counts; other results there count only in the same sandbox.
  */
 export function resultOf(
   status: PodStatus,
@@ -91,7 +91,7 @@ export function resultOf(
     : state?.terminated;
   const isOver = status.phase === 'Succeeded' || status.phase === 'Failed';
   const sandbox = conditionOf(status, sandboxCondition);
-  // a pod that has ended has lost its sandbox, but its verdict still counts
+  // a pod that has ended no longer has its sandbox, but its verdict still counts
   if (!isOver && sandbox?.status === 'False') return waiting;
   if (context.sidecar && hasPassedBefore(status, now, isOver)) return { verdict: 'passed', ended: undefined };
   const run = now ?? lastState?.terminated;

@@ -2,7 +2,7 @@ import type { NodeFacts } from '../facts/node.ts';
 
 interface Boot {
   bootID: string;
-  /** The version in which the Node first showed this boot id, and when; undefined if the node was not known before. */
+  /** The Node's first resourceVersion with this boot id, and when; undefined for the first known boot. */
   changed: { version: string; at: number } | undefined;
 }
 
@@ -41,8 +41,8 @@ export class Boots {
   }
 
   /**
-   * Whether the node was seen to boot within `longestStale`, and the pod has no container, or one from before the boot.
-   * @param versions the pod's versions in which its containers were first observed
+   * Whether a boot was seen at most `longestStale` ago, and the pod has no container, or one from before it.
+   * @param versions the resourceVersions of the pod that first showed each of its containers
    */
   isStale(node: string, versions: readonly string[], now: number): boolean {
     const changed = this.#boots.get(node)?.changed;

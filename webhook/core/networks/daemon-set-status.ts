@@ -5,10 +5,10 @@
  * - `broken`: its pod is not Ready, and the pod and the node are older;
  * - `absent`: it should run on the node but has no pod there;
  * - `exempt`: it is not meant to run on the node;
- * - `rebooted`: the node rebooted, and its pod's status may still be from before the reboot;
+ * - `rebooted`: the node rebooted, and the status of the DaemonSet's pod may be from before the reboot;
  * - `failing`: its pod is Ready, but the proofs of pods on the node fail;
- * - `unproved`: its pod is Ready, but a profile requires a proof, and none has passed there since its containers
- *   started.
+ * - `unproved`: its pod is Ready, but a profile requires a proof, and no proof has passed on the node since
+ *   the pod's containers started.
  *
  * The last two states come from the proofs of pods (`proof-status.ts`), the others from the DaemonSet (`readiness.ts`).
  */

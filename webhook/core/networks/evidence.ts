@@ -94,8 +94,8 @@ export class Evidence {
 
   /**
    * Must be called when a node has booted. Earlier results of its pods no longer count.
-   * @param version resourceVersion of the Node with the new boot id: it orders the boot and changes of pods, which a
-   *   separate watch reports
+   * @param version resourceVersion of the Node with the new boot id: a separate watch reports the pods, so
+   *   only resourceVersions show which changes of pods came before the boot
    */
   booted(node: string, version: string): void {
     this.#boots.set(node, version);

@@ -55,7 +55,7 @@ function withFailure(pod: PodEvidence, before: PodEvidence): PodEvidence {
 
 /**
  * Keeps the time since which our container has not been ready. If the network counts as lost, later runs in the same
- * sandbox do not change this time. Otherwise, it starts again with each run.
+ * sandbox do not change this time. Otherwise, each new run sets a new time.
  */
 function withLoss(pod: PodEvidence, before: PodEvidence, listed: boolean, now: number): PodEvidence {
   const { unready, sandboxSince } = pod;

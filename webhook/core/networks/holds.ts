@@ -6,7 +6,7 @@ import type { PendingPod } from '../facts/pending-pod.ts';
 const interruption = 60_000;
 
 interface Hold {
-  /** The first refusal, in milliseconds since the epoch, as all times here. */
+  /** When the pod was first refused, in milliseconds since the epoch, like all times here. */
   since: number;
   /** The node of the last refusal. */
   node: string;
@@ -18,7 +18,7 @@ interface Hold {
 
 /**
  * The pods that this process knows to be held, by UID: it refused them itself, or a watch showed another replica's
- * refusal. The condition does not show when the hold began, and not every scheduler writes refusals into it.
+ * refusal. PodScheduled does not show when the hold began, and not every scheduler writes refusals into it.
  */
 export class Holds {
   readonly #all = new Map<string, Hold>();
@@ -35,7 +35,7 @@ export class Holds {
     this.#set(uid, since, node, this.#all.get(uid)?.isShown ?? false);
   }
 
-  /** Records a waiting pod. @param listed whether it comes from a list and not a watch, so its refusal may be old */
+  /** Records a waiting pod. @param listed whether the pod comes from a list, so its refusal may be old */
   observe({ uid, refused }: PendingPod, listed: boolean, now: number): void {
     const hold = this.#all.get(uid);
     if (refused !== undefined) {

@@ -10,7 +10,7 @@ export interface Moment {
   shownBy?: string | undefined;
 }
 
-/** Whether a moment is later than another. Object versions decide if they can: a node's clock can be set back. */
+/** Whether `moment` is later than `than`, by resourceVersion if possible: node clocks can be set back. */
 export function isLater(moment: Moment, than: Moment): boolean {
   if (isBefore(than.shownBy ?? '', moment.after ?? '')) return true;
   if (isBefore(moment.shownBy ?? '', than.after ?? '')) return false;

@@ -21,7 +21,7 @@ export interface Doubts {
   notSynced(daemonSet: DaemonSetRef): boolean;
 }
 
-/** Why not every pod may use a network on a node. */
+/** Why some or all pods may not use a network on a node. */
 export interface NetworkProblem extends DaemonSetStatus {
   node: string;
   profile: string;
@@ -134,7 +134,7 @@ export function statesOn(
   });
 }
 
-/** Why the status of a DaemonSet is too uncertain to refuse the node; undefined if it is certain. */
+/** Why the state of a DaemonSet is too uncertain to refuse a pod; undefined if the state is certain. */
 function doubtAbout(
   { daemonSet, places, status }: KnownStatus,
   node: string,

@@ -5,7 +5,7 @@ import { isBefore } from './boots.ts';
 import { isNewPass } from './history.ts';
 import { isLater, type Moment } from './moment.ts';
 
-/** The failures of one owner's pods. Pods that waited at the same time count as one attempt. */
+/** The failures of one owner's pods. Failures of pods that waited together count as one attempt. */
 export interface Failure {
   /** `namespace/name` of the first pod that failed. Later failures do not change it, so that messages stay the same. */
   pod: string;
@@ -31,8 +31,8 @@ interface WaitingPod {
  */
 export class ProofRecord {
   /**
-   * The last proof that passed; undefined if none is known. `seen`: when this process saw it; for a pass from a list,
-   * when it ended by the node's clock.
+   * The last proof that passed; undefined if none is known. `seen`: when this process saw the proof pass; for a pass
+   * from a list, when the proof ended by the node's clock.
    */
   lastPass: (Moment & { seen: number }) | undefined;
   /** The last failed attempt since the last pass: when this process saw it, and when its run started. */
@@ -82,7 +82,7 @@ export class ProofRecord {
     this.#forgetLoss(uid, now);
   }
 
-  /** A pod whose network is lost counts as failed when it is being deleted, is removed, or changes its node. */
+  /** A pod whose network is lost counts as failed when the pod is being deleted, is gone, or changes its node. */
   #forgetLoss(uid: string, now: number): void {
     const pod = this.unready.get(uid);
     this.unready.delete(uid);
@@ -91,7 +91,7 @@ export class ProofRecord {
 
   /**
    * Must be called when the node has booted. Earlier results no longer count.
-   * @param version of the Node after the boot
+   * @param version the Node's `metadata.resourceVersion` after the boot
    */
   booted(version: string): void {
     this.#boot = version;
@@ -102,7 +102,7 @@ export class ProofRecord {
     this.lastFailed = undefined;
   }
 
-  /** Records a pass. A pass from a watch is the latest, even if the node's clock shows an earlier time. */
+  /** Records a pass. A pass from a watch counts as the latest, even if the node's clock shows an earlier time. */
   #passed(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
     const isSeen = !listed && before !== undefined;
     const at = pod.at ?? now;

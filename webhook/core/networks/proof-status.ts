@@ -16,7 +16,7 @@ export interface AskingPod {
   heldSince?: number | undefined;
 }
 
-/** What the proofs on a node show about a profile's network, and whether the asking pod may be bound as a probe. */
+/** What the proofs on a node show about a profile's network, and whether a pod may be bound to test the network. */
 export interface ProofStatus {
   /**
    * - `proved`: nothing counts against the network;
@@ -28,7 +28,7 @@ export interface ProofStatus {
   state: 'proved' | 'unproved' | 'failing';
   /** Why, as a text that changes only with the cause; empty for `proved`. */
   reason: string;
-  /** Whether the asking pod may be bound: if the network is proved, or if the pod may probe it now. */
+  /** Whether the asking pod may be bound: if the network is proved, or if the pod's proof may test it now. */
   mayProbe: boolean;
 }
 
@@ -43,7 +43,7 @@ const proved: ProofStatus = { state: 'proved', reason: '', mayProbe: true };
 const neverProved = 'no pod has proved its network there yet';
 const notSince = "no pod has proved its network there since the node or the network's pod started";
 
-/** A pod without a verdict for longer than this, in milliseconds like all times here, blocks no other pod's probe. */
+/** A pod without a verdict for longer than this, in milliseconds like all times here, keeps no other pod away. */
 const longestVerdict = 30_000;
 /** A pod without a sandbox after this time counts as failed. Multus waits for its configuration for up to 45 s. */
 const longSandbox = 60_000;
@@ -54,7 +54,7 @@ const ownPause = 4000;
 const longestPause = 300_000;
 /** The minimum pause of an owner that has a proved pod on another node, unless the pod was held for `givesWay`. */
 const leastElsewhere = 60_000;
-/** After this time, other pods have had their turn: kube-scheduler retries each pod after at most 11 s. */
+/** By this time, kube-scheduler has tried all other pods: it retries each pod after at most 11 s. */
 const givesWay = 12_000;
 
 interface ProofFacts {
@@ -87,7 +87,7 @@ export function proofStatus(
     [...evidence.ownedBy(asking?.owner ?? '')].some(
       (pod) => pod.node !== node && verdictAt(pod, now) === 'passed',
     );
-  // a pod that holds the reservation has waited already
+  // the pod for which the node is reserved has already waited for the pause
   const isDue = isHolder || isPauseOver(record, from, now, asking, runsElsewhere);
   const mayProbe = isFree && isDue && !isTried(record, now);
   const failed = against(record, from, now);
@@ -102,7 +102,7 @@ export function proofStatus(
   return { state: 'unproved', reason: record.lastPass === undefined ? neverProved : notSince, mayProbe };
 }
 
-/** Whether another pod is currently probing the network on the node, and has no verdict yet. */
+/** Whether another pod's proof is currently testing the network on the node, without a verdict yet. */
 const isTried = ({ waiting }: ProofRecord, now: number): boolean =>
   // uses the absolute value: otherwise, pods would wait for a long time after the clock was set back
   [...waiting.values()].some(({ since }) => Math.abs(now - since) < longestVerdict);
@@ -110,7 +110,7 @@ const isTried = ({ waiting }: ProofRecord, now: number): boolean =>
 /**
  * Whether the pause after the last failed attempt is over. The pod itself may be the cause of a failure, so an owner
  * waits longer after each of its own failures.
- * @param runsElsewhere whether a pod of the same owner has passed on another node, where the owner's next pod can run
+ * @param runsElsewhere whether a pod of the same owner passed on another node: the owner's next pod can run there
  */
 function isPauseOver(
   { lastFailed, failures }: ProofRecord,
@@ -129,7 +129,7 @@ function isPauseOver(
   if (waited < own) return false;
   // repair, which passes no key, decides itself whether the pod can move to another node
   if (asking.key === undefined || now - (asking.heldSince ?? now) >= givesWay) return true;
-  // however long the pod took, such as for its volumes, another node gets it first
+  // even if the pod comes late, for example because of its volumes, the scheduler tries other nodes first
   if (failure.attempts >= enoughAttempts) return false;
   return waited >= leastElsewhere || !runsElsewhere();
 }
@@ -149,7 +149,7 @@ function against({ failures, waiting, unready, lastPass }: ProofRecord, from: Mo
     if (counts && !texts.has(owner)) texts.set(owner, `pod ${nameOf(pod)} lost its network`);
   }
   for (const { pod, since } of waiting.values()) {
-    // if the DaemonSet's start is in the future, the clock was set back after it
+    // if the DaemonSet's start is in the future, the clock was set back after that start
     const waitsFrom = from.at > now ? since : Math.max(since, from.at);
     const isOverdue = pod.hasSandbox === false && now - waitsFrom >= longSandbox;
     if (isOverdue && since > passSeen && !texts.has(pod.owner)) {

@@ -11,7 +11,7 @@ import { isLater, type Moment } from './moment.ts';
 interface Agent extends AgentFacts {
   /** When the pod's latest container started. */
   start: Moment;
-  /** For each container's id, the pod's version in which the container was first observed. */
+  /** For each container's ID, the pod's `metadata.resourceVersion` when the container was first observed. */
   shownBy: ReadonlyMap<string, string>;
 }
 

@@ -7,12 +7,12 @@ import type { PodEvidence } from '../facts/pod-evidence.ts';
 const duration = 5000;
 /** The watch of waiting pods may show a binding this many milliseconds before the watch of pods on nodes does. */
 const lag = 1000;
-/** How many requests may reserve a node within a minute without binding a pod: anyone can send such requests. */
+/** How many requests that bind no pod may reserve a node within a minute: anyone can send such requests. */
 const mostAsked = 3;
 const pause = 60_000;
 
 interface Reservation {
-  /** The UID of a pod, or an owner, for whose next pod the node is reserved: see `ownerKeyOf`. */
+  /** The UID of the pod, or the owner (see `ownerKeyOf`) for whose next pod the node is reserved. */
   holder: string;
   /** When the reservation ends by our clock, in milliseconds since the epoch, like all times here. */
   until: number;
@@ -27,14 +27,14 @@ interface Reservation {
 export class Reservations {
   readonly #all = new Map<string, Reservation>();
 
-  /** The pod or the owner for which a node is reserved; undefined if it is not reserved. */
+  /** The pod or the owner for which a node is reserved; undefined if the node is not reserved. */
   holder(profile: string, node: string, now: number): string | undefined {
     const { holder, until = 0 } = this.#all.get(keyOf(profile, node)) ?? {};
     // ignores a reservation that a change of the clock would prolong
     return until > now && until - now <= duration ? holder : undefined;
   }
 
-  /** Reserves a node for a pod, or an owner's next pod. Only a request (`byRequest`) replaces another holder. */
+  /** Reserves a node for a pod, or an owner's next pod. Only an admission request replaces another holder. */
   reserve(profile: string, node: string, holder: string, now: number, byRequest = false): void {
     const key = keyOf(profile, node);
     const { until, asked: before } = this.#all.get(key) ?? { until: 0, asked: 0 };

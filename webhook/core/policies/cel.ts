@@ -9,7 +9,7 @@ export interface Optional {
   value: Cel;
 }
 
-/** A string literal. It is in ASCII, because YAML folds some other characters, and forbids others. */
+/** A string literal. It contains only ASCII, because YAML folds or forbids some of the other characters. */
 export const text = (value: string): Cel =>
   // a JSON string is also a valid CEL string, except that CEL has no surrogates
   JSON.stringify(value.toWellFormed()).replaceAll(
@@ -74,9 +74,9 @@ export function ofProfiles(values: Iterable<readonly [name: string, value: Cel]>
 }
 
 /**
- * Replaces all variables except `kept` by their values, in an expression and in each other. The API server runs each
- * variable as a separate program, which costs more than evaluating most expressions in place. String literals stay as
- * they are: they contain texts of the configuration.
+ * Replaces all variables except `kept` by their values, in an expression and in later variables. The API server runs
+ * each variable as a separate program, which costs more than evaluating most expressions in place. String literals do
+ * not change: they contain texts of the configuration.
  */
 export function inPlace(
   variables: Record<string, Cel>,

@@ -5,8 +5,8 @@ import { markBeginning } from './left.ts';
 
 /*
  * The match conditions of the mutating webhook, the mutating policy, and the policy that checks the final pod. They
- * exclude exempt pods without a status, so that these pods start even without a replica. Only the mutating policy sees
- * the pods of networks' DaemonSets.
+ * exclude exempt pods without a status annotation, so that these pods start even if no replica answers. Only the
+ * mutating policy sees the pods of networks' DaemonSets.
  */
 
 /** A match condition of a webhook or a policy. */
@@ -87,7 +87,7 @@ export function conditionsOf(policy: Pick<Policy, 'daemonSets' | 'proof'>): Matc
   return Object.entries(conditions).map(([name, expression]) => ({ name, expression }));
 }
 
-/** The webhook's condition if there is a mutating policy: the policy left the pod to the webhook, or did not see it. */
+/** The webhook's condition beside a mutating policy: the policy left the pod to the webhook, or did not see the pod. */
 export const leftByThePolicy: MatchCondition = {
   name: 'left-by-the-policy',
   expression: `!${hasStatus} || object.metadata.annotations['${statusAnnotation}'].matches('${markBeginning}')`,

@@ -15,7 +15,7 @@ const sameFields = [
 
 const sameVariables = `c.?env.orValue([]).filter(e, e.name.matches(${text(decisiveVariables.source)})) == w.env`;
 
-/** Another webhook may add only mounts of credentials, below /var/run/secrets. Two matches, as RE2 has no lookahead. */
+/** Another webhook may add only mounts of credentials, in /var/run/secrets. RE2 lacks lookahead: hence two matches. */
 const isCredential = 'm.mountPath.matches("^/var/run/secrets/.") && !m.mountPath.matches("//|/[.][.]?(/|$)")';
 const sameMounts =
   'c.?volumeMounts.orValue([]).filter(m, variables.mounts.exists(o, o.mountPath == m.mountPath) || ' +

@@ -34,7 +34,7 @@ export function idVariables(redirects: readonly Redirect[]): Record<string, Cel>
   const all = (name: (typeof idNames)[number]): Cel =>
     redirects.map((redirect) => idOf(redirect, name)).join(' + ') || '[]';
   const isExcluded = 'i in variables.notAsUsers || i in variables.notAsGroups';
-  // ids from `nobody` downwards: each redirect excludes at most one user and one group, so one of these ids is left
+  // ids from `nobody` downwards: each redirect excludes at most one user and one group, so one of these ids is free
   const candidates = list(
     Array.from({ length: 2 * redirects.length + 1 }, (_, index) => String(65_534 - index)),
   );
@@ -56,7 +56,7 @@ export function idVariables(redirects: readonly Redirect[]): Record<string, Cel>
   };
 }
 
-/** The id that a check requires; otherwise, if the pod's own id would prove nothing, a free id. */
+/** The id that a check requires; otherwise, if a proof with the pod's own id would show nothing, a free id. */
 const chosen = (required: string, changes: string): Cel =>
   `size(variables.asUser) > 0 ? variables.${required} : variables.${changes} ? variables.free : []`;
 
@@ -65,7 +65,7 @@ function idsOf({ profile, settings: { asUser, notAsUser, notAsGroup } }: Redirec
   const ids = map({
     asUser: idCel(asUser, 'runAsUser', true),
     asGroup: idCel(group, 'runAsGroup', true),
-    // without the id in the pod's securityContext, which is that of the application
+    // without the id in the pod's securityContext, because the application has this id
     notAsUser: idCel(notAsUser, 'runAsUser', false),
     notAsGroup: idCel(notAsGroup, 'runAsGroup', false),
   });
@@ -94,7 +94,7 @@ export function annotationCel(key: string): Cel {
 const inAnnotation = (key: string): Cel =>
   `[${annotationCel(key)}].filter(a, a.matches(${text(idText.source)})).map(a, int(a)).filter(i, i <= ${greatest})`;
 
-/** The ids that these containers set; if none sets one, the pod's id. A set 0 is not an id, but overrides the pod's. */
+/** The ids that these containers set; if none does, the pod's id. A container's 0 is no id, but overrides the pod's. */
 function inContainers({ containers = [] }: IdSource, field: string, ofPod: boolean): Cel[] {
   if (containers.length === 0) return [];
   const named = containers.map((name) => containersNamed(name)).join(' + ');

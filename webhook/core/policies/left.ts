@@ -16,8 +16,8 @@ import { allOf, anyOf, type Cel, text, textList } from './cel.ts';
 import { annotationCel, redirectsOf } from './ids.ts';
 
 /*
- * Pods that the mutating policy cannot handle, and leaves to the webhook. Instead of a status, they get a mark:
- * `{"version":"VERSION","left":"REASON"}`. Further keys may follow these two.
+ * Pods that the mutating policy cannot handle, and leaves to the webhook. Their status annotation has a mark instead of
+ * the status: `{"version":"VERSION","left":"REASON"}`. Further keys may follow these two.
  */
 
 /**
@@ -67,8 +67,8 @@ interface ProfileReason {
 }
 
 /**
- * The reasons that depend on a profile in the label. Most count even if the profile does not apply yet: a mesh's
- * injector may make it apply, but in the reinvocation the API server calls only webhooks that it has called before.
+ * The reasons that depend on a profile in the label. They count even if the profile does not apply yet: a mesh's
+ * injector may make it apply, but in a reinvocation the API server calls only webhooks that it has called before.
  * Source: k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/dispatcher.go`, `Dispatch`
  */
 function reasonsOf(profile: Profile): ProfileReason[] {
@@ -83,7 +83,7 @@ function reasonsOf(profile: Profile): ProfileReason[] {
   ].map((one) => ({ ...one, expression: allOf([`${text(name)} in variables.names`, one.expression]) }));
 }
 
-/** A character that is not printable ASCII, or more than nine digits: the policy does not read such a list of ports. */
+/** The policy reads no list of ports with a character that is not printable ASCII, or with ten digits in a row. */
 const oddPorts = '[^ -~]|[0-9]{10}';
 
 function skipping({ connect, skippedPorts: key }: RedirectSettings): ProfileReason[] {

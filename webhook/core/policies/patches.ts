@@ -50,8 +50,8 @@ const injection = when(
 );
 
 /**
- * Removes the containers that the proof replaces, after ours became the first. A pod may have several containers with
- * the same name, and each removal shifts the later ones.
+ * Removes the containers that the proof replaces, after our container became the first. A pod may have several
+ * containers with the same name, and each removal shifts the later ones.
  */
 const replaced = `variables.replaced.map(r, ${patch(
   'remove',

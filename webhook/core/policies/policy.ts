@@ -47,7 +47,7 @@ const isOurs =
   `c.name == ${text(validatorContainer)} && ` +
   'c.?env.orValue([]).exists(e, e.name.startsWith("CNI_GATE_"))';
 
-/** What an earlier call left, and the parts of the pod. Unlike the webhook, the policy does not parse the status. */
+/** What an earlier call added, and the parts of the pod. Unlike the webhook, the policy does not parse the status. */
 const facts: Record<string, Cel> = {
   status: `object.metadata.?annotations[?${text(statusAnnotation)}].orValue("")`,
   ownLabel: labelOf('object'),
@@ -142,8 +142,8 @@ function variablesOf(policy: Policy): Record<string, Cel> {
 /**
  * The MutatingAdmissionPolicy and its binding. They select the same pods as the mutating webhook, and pods of networks'
  * DaemonSets, to record why these are exempt: the policy that checks the final pod knows only the built-in DaemonSets.
- * The failurePolicy is `Fail`, so an expression that fails refuses the pod. With `Ignore`, a status that the user wrote
- * would stay.
+ * The failurePolicy is `Fail`, so an expression that fails refuses the pod. With `Ignore`, a status annotation that the
+ * user wrote would stay.
  */
 export function policyObjects(policy: Policy): PolicyObject[] {
   const [name] = installedPolicies;

@@ -8,7 +8,7 @@ type AmountOf = (container: Cel, name: string) => Cel;
 
 const limitOf: AmountOf = (container, name) => `${container}.?resources.?limits[?${text(name)}]`;
 /**
- * A request that the user omits equals the limit, because the API server has already set it: `SetDefaults_Pod`
+ * If the user omits a request, the API server has already set the request to the limit: `SetDefaults_Pod`
  * (pkg/apis/core/v1).
  */
 const requestOf: AmountOf = (container, name) => `${container}.?resources.?requests[?${text(name)}]`;

@@ -45,7 +45,7 @@ const runs = (name: string, { args = [], env = {} }: Condition): Cel =>
     ),
   ]);
 
-/** The value of a container's environment variable, as an optional string. Of two with one name, the last counts. */
+/** A container's environment variable, as an optional string. If the name occurs twice, the last value counts. */
 export const variableOf = (container: Cel, name: string): Cel =>
   `[${container}.?env.orValue([]).filter(e, e.name == ${text(name)})].map(found, ` +
   'size(found) == 0 ? optional.none() : found[size(found) - 1].?value)[0]';

@@ -1,8 +1,8 @@
 import { foreign } from '../../lib/names.ts';
 
 /**
- * The value of an annotation that has one value and should have another, too. Only comma-separated lists of Multus
- * networks can have both: the second one's items are added where the first one lacks them. Otherwise undefined.
+ * Joins two values of an annotation; undefined if they cannot be joined. Different values can be joined only if they
+ * are comma-separated lists of Multus networks: the items that only the second list has are appended to the first.
  */
 export function joinedAnnotation(key: string, first: string, second: string): string | undefined {
   if (first === second) return first;

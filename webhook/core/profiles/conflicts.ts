@@ -94,7 +94,7 @@ function continuousConflicts(profiles: Profile[]): string[] {
   ];
 }
 
-/** Whether a profile with `proof.witness` is missing: rechecks need a container that runs as long as the pod. */
+/** Whether a profile with `proof.witness` is missing: rechecks need its container, which runs as long as the pod. */
 export const lacksWitness = (profiles: readonly Profile[]): boolean =>
   profiles.some(({ proof }) => proof.continuous !== undefined) &&
   !profiles.some(({ proof }) => proof.witness !== undefined);

@@ -20,14 +20,14 @@ export interface GateSettings {
   evidence: EvidenceMode;
 }
 
-/** The longest label value in Kubernetes. An injected pod carries the combination as a label. */
+/** The maximum length of a label value in Kubernetes. An injected pod has the combination as a label. */
 const longestLabel = 63;
 
 /** Whether pods with this profile alone get an init container. */
 export const hasProof = ({ checks, container, witness }: ProfileProof): boolean =>
   checks.length > 0 || container !== undefined || witness !== undefined;
 
-/** A configuration prepared for requests, once for each change of the configuration. */
+/** A configuration in the form that requests need, prepared once for each change of the configuration. */
 export class Policy {
   readonly proof: ProofSettings;
   readonly gate: GateSettings;
@@ -57,12 +57,12 @@ export class Policy {
     );
   }
 
-  /** `gate.evidence: proof` does not apply to a profile without a proof, because no pod could ever pass it. */
+  /** `gate.evidence: proof` does not apply to a profile without a proof, because no proof could ever pass. */
   evidenceOf({ evidence, proof }: Pick<Profile, 'evidence' | 'proof'>): EvidenceMode {
     return evidence ?? (hasProof(proof) ? this.gate.evidence : 'ready');
   }
 
-  /** Whether repair recreates pods with these profiles whose network is lost: `proof.continuous.onFailure`. */
+  /** Whether repair recreates a pod with these profiles when its network is lost: `proof.continuous.onFailure`. */
   recreatesLost(profiles: readonly string[]): boolean {
     const settings = profiles.flatMap((name) => this.profiles.get(name)?.proof.continuous ?? []);
     return settings.length > 0 && settings.every(({ onFailure }) => onFailure === 'recreate');

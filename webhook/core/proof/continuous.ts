@@ -34,8 +34,8 @@ export function rechecksFor(
 }
 
 /**
- * The first port that no container declares, and that is not a port of the witness or the mesh, or in the mesh's list
- * of included ports.
+ * The first port that no container declares, that the witness and the mesh do not use, and that the mesh's list of
+ * included ports does not contain.
  */
 function freePort(
   place: Place,

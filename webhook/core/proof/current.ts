@@ -6,7 +6,7 @@ import type { Container, EnvVar, Pod, Resources, SecurityContext, VolumeMount } 
 import { mayRunAs, mayRunInGroup, type ProofIds } from './ids.ts';
 import { hasPodResources } from './resources.ts';
 
-/** Variables that change what the container runs or proves: ours, and those for the loader, C library and Node. */
+/** Variables that change what the container runs or proves: ours, and those of the loader, C library and Node.js. */
 export const decisiveVariables =
   /^(CNI_GATE_.*|LD_.*|OPENSSL_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(CHANNEL_FD|COMPILE_CACHE|ICU_DATA|OPTIONS|PATH|V8_COVERAGE))$/;
 

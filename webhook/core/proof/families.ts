@@ -3,8 +3,8 @@ import { allContainers, type Pod, variableOf } from '../facts/pod.ts';
 import type { ProfileProof, RedirectSettings } from '../profiles/types.ts';
 
 /**
- * The families that a mesh serves in a pod. `first` and `all` are values of `families` in {@link RedirectCheck}; without
- * that field, `ipv4` leaves only IPv4 targets.
+ * The families that a mesh serves in a pod. `first` and `all` are values of `families` in {@link RedirectCheck}. For
+ * `ipv4`, the check has no such field, and only IPv4 targets.
  */
 type Served = 'ipv4' | 'first' | 'all';
 
@@ -25,7 +25,7 @@ export function familiesIn(pod: Pod, { families: source }: ProfileProof): Served
   return value !== undefined && onlyIPv4.test(value) ? 'ipv4' : undefined;
 }
 
-/** The settings of a redirect with only the targets of these families; with all targets if none is left. */
+/** The settings of a redirect with only the targets of these families; with all targets if none would remain. */
 export function narrow(
   redirect: RedirectSettings,
   served: Served | undefined,

@@ -36,7 +36,7 @@ export function patchFor(
   ];
 }
 
-/** Removes what an earlier call injected, and writes the given status, which shows that the pod was reviewed. */
+/** Removes what an earlier call injected. Sets the status annotation, or removes it if no `status` is given. */
 export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): Operation[] {
   return [
     ...removeOperations(pod, 'initContainers', earlier.container),
@@ -55,8 +55,8 @@ export function refusalPatch(pod: Pod, code: string): Operation[] {
 }
 
 /**
- * Applies a patch to the pod in place, before it is sent: if a sent patch does not apply, the API server fails the
- * request, whatever the webhook's failurePolicy is.
+ * Applies a patch to the pod in place, before the patch is sent: if a sent patch does not apply, the API server fails
+ * the request, whatever the webhook's failurePolicy is.
  * @throws CniGateError CNI_GATE_PATCH_FAILED
  */
 export function applyOnce(pod: Pod, operations: Operation[]): void {

@@ -121,7 +121,7 @@ export function planFor(
     witness,
     continuous,
     ids,
-    // the user of the image of a network's own validator is not known
+    // if a network's own validator runs, the user of its image is not known
     runAs: runAsFor(pod, ids, ownValidator ? undefined : imageUser),
     resources: resourcesFor(pod, ownValidator, proof.resources),
     tokenMount: tokenMount(pod),
@@ -207,7 +207,7 @@ function refuseContradiction(ids: ProofIds, profiles: readonly Profile[]): void 
   );
 }
 
-/** The profiles' annotations that the pod lacks. For each value of the pod that stays, adds a text to `warnings`. */
+/** The profiles' annotations that the pod lacks. For each other value that the pod keeps, adds a text to `warnings`. */
 function annotationsFor(pod: Pod, profiles: readonly Profile[], warnings: string[]): Map<string, string> {
   const result = new Map<string, string>();
   for (const { name, annotations } of profiles) {

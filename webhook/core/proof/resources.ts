@@ -17,8 +17,8 @@ const leastOfOwnValidator = { cpu: '50m', memory: '64Mi' };
 
 /**
  * Returns resources that do not change the pod's QoS class (Kubernetes `pkg/apis/core/v1/helper/qos`): a request or
- * limit where *all* other containers set one, which also satisfies a quota. The values are not copied from the pod: the
- * copies would stay when the pod is resized down in place, and could make the static CPU manager reserve whole CPUs.
+ * limit where *all* other containers set one, which also satisfies a quota. The values are not copied from the pod:
+ * copies would not shrink when the pod is resized in place, and could make the static CPU manager reserve whole CPUs.
  */
 export function resourcesFor(
   pod: Pod,
@@ -44,7 +44,7 @@ export function resourcesFor(
 const larger = (amount: string | number, least: string): string | number =>
   quantity(amount) < quantity(least) ? least : amount;
 
-/** The amount of a resource of a container; NaN if there is none, or if it is invalid, which the API server rejects. */
+/** The amount of a resource of a container; NaN if it is missing or invalid (the API server rejects an invalid one). */
 type AmountOf = (container: Container, name: string) => number;
 
 const limitOf: AmountOf = ({ resources }, name) => quantity(getOwn(resources?.limits, name) ?? Number.NaN);

@@ -28,8 +28,8 @@ export interface AskedPod {
 }
 
 /**
- * Whether all pods of a namespace are exempt, regardless of labels: those of cni-gate itself and of Kubernetes' own
- * components, because a webhook that delays these pods can keep a cluster from recovering.
+ * Whether all pods of a namespace are exempt, regardless of labels. The namespaces of cni-gate and of Kubernetes' own
+ * components are, because a webhook that delays their pods can keep a cluster from recovering.
  */
 export const isExemptNamespace = (namespace: string, ownNamespace: string | undefined): boolean =>
   namespace === 'kube-system' || namespace === ownNamespace;

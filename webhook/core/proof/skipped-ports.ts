@@ -7,7 +7,7 @@ import type { Place } from './ids.ts';
 const mostPorts = 65_535;
 
 /**
- * The targets of a redirect in one pod. The highest port that is not skipped replaces a port that an annotation skips.
+ * The targets of a redirect in one pod. A target whose port an annotation skips gets the highest unskipped port.
  * @throws CniGateError CNI_GATE_PORTS_SKIPPED if the annotation skips every port
  */
 export function targetsIn({ connect, listen, skippedPorts }: RedirectSettings, place: Place): string[] {
@@ -34,7 +34,7 @@ export function targetsIn({ connect, listen, skippedPorts }: RedirectSettings, p
 export const textAt = ({ pod, namespace }: Place, key: string): string | undefined =>
   getOwn(pod.metadata.annotations, key) || getOwn(namespace.annotations, key);
 
-/** Marks the ports of a list such as `25,1024-65535`, read as linkerd2-proxy-init does (`ParsePortRange`). */
+/** Marks the ports of a list such as `25,1024-65535`. Reads the list as linkerd2-proxy-init does (`ParsePortRange`). */
 export function portsOf(text: string): Uint8Array {
   const marked = new Uint8Array(mostPorts + 1);
   for (const part of text.split(',')) {
@@ -44,5 +44,5 @@ export function portsOf(text: string): Uint8Array {
   return marked;
 }
 
-/** A list of ports without those that begin with a zero, which iptables reads as octal numbers. */
+/** Removes the ports that begin with a zero from a list, because iptables reads such ports as octal numbers. */
 export const withoutOctals = (text: string): string => text.replaceAll(/\b0\d+/g, '');

@@ -6,17 +6,17 @@ import type { Place } from './ids.ts';
 import { allMatch } from './selection.ts';
 import { portsOf, textAt, withoutOctals } from './skipped-ports.ts';
 
-/** How long the check waits. The kubelet connects once a second, but notices containers late on a busy node. */
+/** The longest wait for the kubelet. The kubelet connects once a second, but notices containers late on a busy node. */
 const timeout = '30s';
 
-/** The first port to try for the probe. Ports of the pod are skipped, because peers may connect to them. */
+/** The first port to try for the probe. Ports that the pod declares are skipped: peers may connect to them. */
 const usualPort = 14_040;
 const leastPort = 1024;
 
 /** The subnets that contain all IPv4 and all IPv6 addresses. */
 const everywhere = ['0.0.0.0/0', '::/0'];
 
-/** The check for the kubelet's connection; undefined if no profile requires it, or if only the proxy can accept it. */
+/** The check of the witness; undefined if no profile has a witness, or if only the proxy can accept its connection. */
 export function witnessFor(place: Place, profiles: readonly Profile[]): WitnessCheck | undefined {
   if (!profiles.some(({ proof }) => proof.witness !== undefined)) return undefined;
   const inbound = profiles.find(({ proof }) => proof.inbound !== undefined)?.proof.inbound;
@@ -24,7 +24,7 @@ export function witnessFor(place: Place, profiles: readonly Profile[]): WitnessC
   if (inbound?.transparent && allMatch(inbound.transparent, place.pod.metadata.annotations)) return undefined;
   const excluded = (inbound?.excludedBy ?? []).map((key) => textAt(place, key) ?? '').join();
   const redirected = inbound && redirectedPort(place, inbound, used, excluded);
-  // the mesh redirects no port of this pod
+  // no mesh redirects a port of this pod
   if (!inbound || redirected === undefined)
     return { port: firstPort(portsOf(used.join())) ?? usualPort, timeout };
   const items = excluded.split(',').map((item) => item.trim());
@@ -39,7 +39,7 @@ export const declaredPorts = ({ pod }: Place): string[] =>
     (Array.isArray(ports) ? ports : []).map(({ containerPort }) => String(containerPort)),
   );
 
-/** The list of the only ports that the mesh redirects in this pod; undefined if it redirects every port. */
+/** The ports to which the pod's annotation limits the mesh's inbound redirect; undefined if there is no limit. */
 export function includedPorts({ pod }: Place, inbound: InboundRedirect | undefined): string | undefined {
   const list = inbound?.includedBy && getOwn(pod.metadata.annotations, inbound.includedBy);
   return list === '*' ? undefined : list;

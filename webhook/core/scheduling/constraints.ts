@@ -1,7 +1,7 @@
 import { getOwn } from '../../lib/maps.ts';
 import type { NodeSelectorTerm, PodSpec, Requirement, Taint, Toleration } from '../facts/api.ts';
 
-/** The parts of a pod, or of a pod template, that restrict its nodes. */
+/** The fields of a pod, or of a pod template, that restrict to which nodes the pod can be bound. */
 type NodeConstraints = Pick<PodSpec, 'nodeSelector' | 'affinity'>;
 
 /** The fields of a node that are compared with constraints. */
@@ -34,7 +34,7 @@ function matchesTerms(terms: readonly NodeSelectorTerm[], node: LabelledNode): b
   });
 }
 
-/** Whether a value meets the requirement; the value is undefined if missing. No value meets an unknown operator. */
+/** Whether a value meets the requirement; undefined is a missing value. Returns false for an unknown operator. */
 export function matches({ operator, values }: Requirement, value: string | undefined): boolean {
   const given = values ?? [];
   switch (operator) {
@@ -94,7 +94,7 @@ export const requiredOf = (spec: PodSpec): Required => ({
   tolerations: spec.tolerations ?? [],
 });
 
-/** How many terms are compared with each node. A list of values counts as one term. */
+/** How many terms are compared with each node. An expression with several values counts as one term. */
 export function countTerms({ constraints, tolerations }: Required): number {
   const required = constraints.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const affinity = (required?.nodeSelectorTerms ?? []).reduce(

@@ -1,7 +1,7 @@
 import type { PodSpec, Taint, Toleration } from '../facts/api.ts';
 import { type LabelledNode, matchesNode, toleratesAll } from './constraints.ts';
 
-/** The parts of a DaemonSet's pod template that restrict its nodes. */
+/** The fields of a DaemonSet's pod template that decide on which nodes the DaemonSet has pods. */
 export type DaemonTemplate = Pick<PodSpec, 'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork'>;
 
 /** The tolerations that the DaemonSet controller adds to each pod. Source: `AddOrUpdateDaemonPodTolerations`. */

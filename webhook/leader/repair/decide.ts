@@ -20,8 +20,8 @@ export interface Recreation {
 const look = 'look at what the proofs saw: "cni-gate status"';
 
 /**
- * Why a failed pod is not recreated now, and what the user can do. The reasons from `under-way` on end without any
- * action.
+ * Why a failed pod is not recreated now, and what the user can do. Each reason from `under-way` to the last one can
+ * end without any action by the user.
  */
 export const skipTexts = {
   leaving: 'it is being deleted',
@@ -60,7 +60,7 @@ export interface RepairFacts {
   /** Milliseconds since the epoch. */
   now: number;
   node(node: string, profile: string): NodeForProfile;
-  /** Whether repair recreates pods with these profiles whose network is lost. */
+  /** Whether repair recreates a pod with these profiles if the pod's network is lost. */
   recreatesLost(profiles: readonly string[]): boolean;
   /** The known pods of a controller. */
   ownedBy(owner: string): Iterable<PodEvidence>;
@@ -84,7 +84,7 @@ const isOfLost = ({ unready }: PodEvidence): boolean => unready !== undefined;
 
 /**
  * Whether to recreate a failed or lost pod now: only if a controller replaces it, the replacement can work, and no
- * limit forbids it. The pod may change afterwards, so its deletion needs preconditions on UID and resource version.
+ * limit applies. The pod may change afterwards, so its deletion needs preconditions on UID and resource version.
  */
 export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipped {
   const eligible = judge(pod, facts);
@@ -142,21 +142,21 @@ function judge(
 }
 
 /**
- * Whether the node's network works: a proof passed after the failure or the loss. A failure counts from the pod's first
- * failed run in its sandbox, because later runs test the same sandbox.
+ * Whether the node's network works: a proof passed after the failure or the loss. The time of a failure is that of the
+ * first failed run in the pod's sandbox, because later runs test the same sandbox.
  */
 function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
   const failed = pod.unready ?? { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };
   return state === 'open' && passedAt !== undefined && isLater(passedAt, failed);
 }
 
-/** Whether the gate would allow the replacement on the node as a probe, to find out whether its network works. */
+/** Whether the gate would allow the replacement on the node as a probe of the node's network. */
 const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): boolean =>
   failedProfiles.every((profile) => facts.node(node, profile).state !== 'unproved');
 
 /**
- * Whether the pod has to wait for another pod of its controller. A lost pod waits while one has no verdict. By default,
- * a StatefulSet creates no pod while a pod with a lower ordinal is not ready, so its pods are recreated in this order.
+ * Whether the pod has to wait for another pod of its controller. A lost pod waits while another pod has no verdict. By
+ * default, a StatefulSet creates no pod while a lower ordinal is not ready, so its pods are recreated in that order.
  */
 function waitsForOthers(pod: PodEvidence, { ownedBy, now }: RepairFacts): boolean {
   const isLost = isOfLost(pod);
@@ -170,8 +170,8 @@ function waitsForOthers(pod: PodEvidence, { ownedBy, now }: RepairFacts): boolea
 }
 
 /**
- * Whether the pod is failed or unready, or will soon have a verdict. A pod that failed in warn mode runs, and one that
- * gets no verdict must not delay the others forever: the StatefulSet may create its pods in parallel.
+ * Whether the pod is failed or unready, or will soon have a verdict. A pod that failed in warn mode delays no others. A
+ * pod without a verdict delays them for a limited time, because the StatefulSet may create its pods in parallel.
  */
 function delaysOthers({ verdict, warned, unready, at }: PodEvidence, now: number): boolean {
   const isNew = verdict === 'waiting' && at !== undefined && now - at < repairLimits.verdict;

@@ -73,7 +73,7 @@ export class RepairMemory {
    */
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #owners = new Map<string, Owner>();
-  /** Until when repair is stopped, and in which namespaces; in other namespaces, repair may try one pod. */
+  /** Until when repair is stopped, and in which namespaces; in each other namespace, repair may try one pod. */
   #stop = { until: Number.NEGATIVE_INFINITY, namespaces: new Set<string>() };
   readonly #hasPassed: (owner: string) => boolean;
 
@@ -107,7 +107,7 @@ export class RepairMemory {
     this.take(pod, budgets);
     const { namespace, uid } = pod;
     const owner = getOrMake(this.#owners, pod.owner, () => new Owner(namespace));
-    // waits longer after a lost pod, because others may recover while its replacement finds no node
+    // waits longer if the pod was lost: other lost pods may recover while the replacement waits for a node
     owner.attempts.set(uid, now + (pod.unready === undefined ? longest : longestPause));
     if (!owner.last?.passed) this.#stop.namespaces.add(namespace);
   }

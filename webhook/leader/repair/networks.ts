@@ -74,8 +74,8 @@ function passOn(
 export type OtherNodes = (pod: PodEvidence) => boolean;
 
 /**
- * The function reuses its results, so it is valid only for a short time. It ignores free capacity: if the other node is
- * full, the replacement waits.
+ * The returned function reuses its results, so callers must replace it after a short time. It ignores free capacity: if
+ * the other node is full, the replacement waits.
  */
 export function otherNodes(known: KnownCluster): OtherNodes {
   const { readiness, now } = known;

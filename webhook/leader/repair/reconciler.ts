@@ -71,7 +71,7 @@ export function repairer(
     // a change of the mode during the request may replace `memory`
     const begun = memory;
     begun.begin(pod, policy().repair, performance.now());
-    // reserves the node for the replacement, so that the gate allows no other pod there before it
+    // reserves the node for the replacement, so that the gate allows no other pod there first
     for (const profile of moves ? [] : pod.failedProfiles) {
       evidence.reservations.reserve(profile, pod.node, pod.owner, Date.now());
     }
@@ -100,7 +100,7 @@ export function repairer(
     return result === 'conflict' ? 'back-off' : undefined;
   }
 
-  /** Reports the failure. @throws the error, so that the pod backs off */
+  /** Reports the failure. @throws the error, so that the pod's key backs off */
   async function failed(pod: PodEvidence, error: unknown): Promise<never> {
     await reports.skipped(pod, { reason: 'under-way' });
     throw error;
@@ -160,7 +160,7 @@ export function repairer(
 const mayBeBroken = ({ verdict, unready }: PodEvidence): boolean =>
   verdict === 'failed' || unready !== undefined;
 
-/** How long, in milliseconds, a network must be lost before its pod is deleted: an agent's restart may restore it. */
+/** How many milliseconds a network must be lost before its pod is deleted. A restarted agent may restore a network. */
 const patience = 60_000;
 
 /** Whether the pod's proof failed, or its network has been lost for `patience`. */

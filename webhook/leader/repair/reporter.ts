@@ -102,7 +102,7 @@ const podEvent = ({ pod, why }: Recreation, action: RepairAction): Event => ({
   note: fitNote(`${faultOf(pod)}, so it ${texts[action].what}: ${why}`),
 });
 
-/** The event about a pod, on its workload, at most once per minute. */
+/** Makes the event about a pod an event about its workload, at most once per minute. */
 const onWorkload = ({ apiVersion, kind, name, uid }: Controller, event: Event, now: number): Event => ({
   ...event,
   regarding: { apiVersion, kind, namespace: event.regarding.namespace, name, uid },

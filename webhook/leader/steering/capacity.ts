@@ -19,17 +19,17 @@ const remember = 5000;
 type Free = { amounts: Amounts; until: number };
 
 /**
- * Reserves amounts on a node until the node's pods are listed again. Returns false if they are not free, and undefined
- * if the rate limit allows no request. Throws a ClusterError.
+ * Reserves amounts on a node until the node's pods are listed again. Returns false if the amounts are not free, and
+ * undefined if the rate limit allows no request. Throws a ClusterError.
  */
 export type Reserve = ReturnType<typeof capacity>;
 
 /**
  * Computes the free amounts of nodes. cni-gate lists the pods of single nodes, because a watch of all pods would cost
- * more than all other watches together. The list has no pages: the API server answers it from its cache, which has an
- * index by node, but would answer pages from etcd, which has no such index.
+ * more than all other watches together. The list has no pages, so the API server answers it from its cache, which has
+ * an index by node. For pages, the API server would read etcd, which has no such index.
  *
- * @param pods nominated pods, which count as if they were on their nodes
+ * @param pods nominated pods, which count as if they were bound to the nominated nodes
  */
 export function capacity(client: ApiClient, pods: Pick<PendingIndex, 'nominatedFor'>) {
   const all = new Map<string, Free>();

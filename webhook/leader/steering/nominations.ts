@@ -2,7 +2,7 @@ import type { PendingPod } from '../../core/facts/pending-pod.ts';
 
 /**
  * `left`: the pod no longer waits for a node, mostly because it was bound; `ignored`: it still waits, and the
- * nomination was cleared, replaced or expired.
+ * nomination was cleared or replaced, or has expired.
  */
 export type Outcome = 'left' | 'ignored';
 
@@ -16,7 +16,7 @@ interface Nomination {
 interface KeyState {
   /** Nominations without an outcome, by the pod's UID. */
   open: Map<string, Nomination>;
-  /** How many nominations were followed by `left` since the last `ignored`. */
+  /** How many nominations have had the outcome `left` since the last `ignored`. */
   worked: number;
 }
 
@@ -54,7 +54,7 @@ export class Nominations {
   }
 
   /**
-   * Ends the nominations of a key that have an outcome.
+   * Ends those nominations of a key that have an outcome.
    * @param pods the key's pods that still wait
    * @returns `backOff`: whether a nomination was ignored, and none has succeeded since the previous ignored one
    */
@@ -86,7 +86,7 @@ function outcomeOf(
   now: number,
 ): Outcome | undefined {
   if (pod === undefined || pod.leaving) return 'left';
-  // if the version is unchanged, the watch has not reported the nomination yet
+  // if the pod's resource version is unchanged, the watch has not reported the nomination yet
   const stands = pod.nominated === node || pod.version === before.version;
   return stands && now - at <= expiry ? undefined : 'ignored';
 }

@@ -49,14 +49,14 @@ export function nominator(client: ApiClient, options: Options): Work {
     return isNewEnough ? 'steering' : 'api-server-too-old';
   }
 
-  /** Adds an event that explains a held pod. @param after milliseconds that the pod must have been held */
+  /** Adds an event that explains why a pod is still held. @param after how many milliseconds it must have been held */
   function explain(pod: PendingPod, why: string, after = quiet): void {
     const isLong = Date.now() - (pod.heldSince ?? 0) >= after;
     if (!isLong || events.capacity <= reservedEvents) return;
     events.add({
       ...eventOn(pod, why),
       reason: eventReasons.notNominated,
-      // the name depends on the reason, so only a new reason gets a new event
+      // the event's name depends on `why`, so only a new text gets a new event
       occasion: createHash('sha256').update(why).digest('hex').slice(0, 16),
       ...(pod.refused !== undefined && { node: pod.refused }),
     });
@@ -145,7 +145,7 @@ export function nominator(client: ApiClient, options: Options): Work {
         add(changed.filter(isRefused).map(({ key }) => key));
       }),
 
-    /** Keys with refused pods or open nominations. Throws a ClusterError if the version cannot be read. */
+    /** Keys with refused pods or open nominations. Throws a ClusterError if it cannot read the API server's version. */
     keys: async (signal) => {
       state = await stateNow(signal);
       metrics.state(state);

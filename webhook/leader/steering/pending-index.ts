@@ -2,7 +2,7 @@ import type { PendingPod } from '../../core/facts/pending-pod.ts';
 
 export type PendingIndex = ReturnType<typeof pendingIndex>;
 
-/** The pods that wait, by key and by the node that is nominated for them. */
+/** Indexes the pods that wait for a node: by key, and by nominated node. */
 export function pendingIndex(pending: () => Iterable<PendingPod>) {
   let index: Record<'byKey' | 'byNode', Map<string, PendingPod[]>> | undefined;
   const read = () => {

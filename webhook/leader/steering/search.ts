@@ -9,7 +9,7 @@ import { canTake, type Gate } from '../filters.ts';
 import type { Reserve } from './capacity.ts';
 import type { PendingIndex } from './pending-index.ts';
 
-/** `node`: the pod's requests are reserved there; `why`: no node fits; `unknown`: the rate limit ended the search. */
+/** `node`: where the requests are reserved; `why`: why no node fits; `unknown`: the rate limit ended the search. */
 export type Placement = { node: string } | { why: string } | 'unknown';
 
 interface SearchInputs {
@@ -29,16 +29,16 @@ interface Found {
 
 /**
  * Returns a function that finds nodes for pods with the same requirements, and compares each node only once, or once
- * for each zone of the pods' volumes. It throws a ClusterError, or the signal's reason.
+ * for each zone of the pods' volumes. The function throws a ClusterError, or the signal's reason.
  */
 export function nodeSearch({ readiness, gate, pods, reserve, bucket }: SearchInputs) {
   const known = new Map<string | undefined, Found>();
-  /** Nodes chosen by this search, whose nominations the watch has not reported yet. */
+  /** Nodes that this search chose. The watch may not have reported their nominations yet. */
   const chosen = new Set<string>();
   const begun = Date.now();
   let placed = 0;
 
-  /** All nodes. The first one differs for each search and each pod, so that every node is eventually the first. */
+  /** Rotates the nodes: the first one differs for each search and pod, so that every node is eventually the first. */
   function inOrder(nodes: readonly NodeFacts[]): NodeFacts[] {
     const start = (begun + placed) % nodes.length;
     return [...nodes.slice(start), ...nodes.slice(0, start)];
@@ -67,7 +67,7 @@ export function nodeSearch({ readiness, gate, pods, reserve, bucket }: SearchInp
     const { fitting, notReady } = await compare(pod, signal);
     for (const node of inOrder(fitting)) {
       const isChosen = pods.nominatedFor(node.name).length > 0 || chosen.has(node.name);
-      // on a node with status `try`, the gate allows one pod at a time, and has just refused this pod
+      // on a node with status `try`, the gate allows neither a second pod, nor the pod that it has just refused there
       const isTaken = isChosen || node.name === pod.refused;
       if (isTaken && gate(pod.profiles, node.name).kind === 'try') continue;
       const isFree = await reserve(node, pod.requests, signal);
@@ -77,7 +77,7 @@ export function nodeSearch({ readiness, gate, pods, reserve, bucket }: SearchInp
       placed += 1;
       return { node: node.name };
     }
-    // all pods of this search have the same requirements, so these nodes are full or taken for them too
+    // all pods of this search have the same requirements, so these nodes are full or taken for the other pods too
     fitting.length = 0;
     const unready = `nodes that are not ready for ${pod.profiles.join(', ')}: ${notReady}`;
     return { why: `${unready}; no other node fits the pod and has free capacity` };

@@ -103,7 +103,7 @@ const poolLabels = [
   'topology.kubernetes.io/zone',
 ];
 
-/** The pool of each node: the first of `poolLabels` that the node has, or else its name up to the first digit. */
+/** A node's pool: the value of its first label in `poolLabels`, or else its name up to the first digit. */
 function poolOf(node: string, labels: Record<string, string>): string {
   const [labelled] = poolLabels.flatMap((label) => getOwn(labels, label) ?? []);
   return labelled ?? (node.replace(/[-.]?\d.*$/, '') || node);

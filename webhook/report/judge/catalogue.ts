@@ -19,8 +19,8 @@ const ofServer =
     installation.isProofOnly(facts) ? undefined : judge(facts);
 
 /**
- * All checks by group, each with its text if nothing is wrong, and with its judge. The first failed check is reported
- * as the cause, so causes come before their consequences. `docs/reference/errors.md` has a section for each.
+ * All checks by group, each with the text to show if nothing is wrong, and its judge. Causes come before
+ * their consequences: the first failure is reported as the cause. `docs/reference/errors.md` explains all.
  */
 const groups = {
   kubernetes: {

@@ -25,7 +25,7 @@ export function checkVersion(facts: Facts): Finding[] {
 /**
  * Whether the installation has only the policies over pods, and no server.
  *
- * @throws Settled if that depends on a Deployment that may not be read
+ * @throws Settled if this depends on the Deployment, and the caller has no permission to read it
  */
 export function isProofOnly({ installation }: Facts): boolean {
   const { mutating, validating, deployment, policies } = installation;
@@ -96,7 +96,7 @@ export function checkService({ installation }: Facts): Finding[] {
     .filter(({ conditions }) => conditions?.ready !== false).length;
   const hint = `Look at "kubectl -n ${namespace} get pods,endpointslices"`;
   if (ready === 0) return fault(`none of its ${all} endpoints is ready with port ${name}`, hint);
-  // without a Deployment that can be read, something else may run the endpoints
+  // if no Deployment was read, the endpoints are counted, because something else may run them
   const { spec, status } = deployment.found ?? {};
   const [wanted, up] = spec ? [spec.replicas ?? 1, status?.readyReplicas ?? 0] : [all, ready];
   const text = `${up} of ${wanted} ${spec ? 'replicas' : 'endpoints'} are ready`;
@@ -110,7 +110,7 @@ export function checkService({ installation }: Facts): Finding[] {
 export function checkCertificate({ installation, now }: Facts): Finding[] | undefined {
   const { namespace, mutating, validating, deployment, secret } = installation;
   const webhooks = [mutating, validating].flatMap((some) => known(some) ?? []);
-  // the check `webhooks` reports that they are missing
+  // the check `webhooks` reports missing webhooks
   if (webhooks.length === 0) return undefined;
   const found = known(deployment);
   const at = found && servingSecret(found);

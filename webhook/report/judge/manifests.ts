@@ -16,7 +16,7 @@ const folder = ['./manifests/', '../../../manifests/base/']
 export const objectIn = (file: string): any =>
   parseAllDocuments(readFileSync(new URL(`${file}.yaml`, folder), 'utf8'))[0]?.toJS();
 
-/** Match conditions that apply: `proof.allowOptOut: false` needs the component `no-opt-out`, which removes one. */
+/** The conditions that apply: with `proof.allowOptOut: false`, the component `no-opt-out` has removed one. */
 export const conditionsFor = <C extends Pick<MatchCondition, 'name'>>(
   conditions: readonly C[] | undefined,
   { proof }: Pick<Policy, 'proof'>,

@@ -7,8 +7,8 @@ import { proofStates } from '../observe/pods.ts';
 import { countsText, type Finding, failed, known, knownPolicy, passed, warning } from './row.ts';
 
 /**
- * The profiles that the labels of namespaces and pods name. A label that names no existing profile is ignored: admission
- * refuses the pod, or the configuration has changed since.
+ * The profiles that the labels of namespaces and pods name. A label with an unknown profile is ignored:
+ * admission refuses its pods, or has admitted them under an earlier configuration.
  */
 export function profilesInUse({ namespaces, pods, configuration }: Facts): Profile[] {
   const labelled = [...(namespaces.found ?? []), ...(pods.found ?? [])];
@@ -55,7 +55,7 @@ function missingOf({ daemonSets: wanted }: Profile, { daemonSets }: Facts): stri
     .map((places) => places.join(' or '));
 }
 
-/** The gate holds no pod for a DaemonSet that does not exist. */
+/** Whether the DaemonSets of all profiles in use exist: the gate holds no pod for a missing DaemonSet. */
 export function checkDaemonSets(facts: Facts): Finding[] {
   knownPolicy(facts.configuration);
   known(facts.namespaces);

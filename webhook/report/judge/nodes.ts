@@ -33,7 +33,7 @@ export function checkNodes(facts: Facts): Finding[] {
   evidence.markSynced();
   const nodes = [...readiness.nodes()].map(({ name }) => name);
   const all = { policy, readiness, evidence };
-  // the check `daemonsets` reports networks that do not exist
+  // the check `daemonsets` reports the other networks, whose DaemonSets do not exist
   const existing = profilesInUse(facts).filter(
     ({ daemonSets }) =>
       daemonSets.length === 0 || daemonSets.flatMap(placesOf).some((place) => readiness.knows(place)),

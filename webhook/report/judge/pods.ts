@@ -6,13 +6,13 @@ import { type PodFacts, withoutProofText } from '../observe/pods.ts';
 import { textOf } from './nodes.ts';
 import { type Finding, failed, known, warning } from './row.ts';
 
-/** The rows of all pods that have some. @throws Settled if pods may not be read */
+/** The rows of all pods. A pod may have none. @throws Settled if the permission to read pods is missing */
 const ofEach = (facts: Facts, rowsOf: (pod: PodFacts) => Finding[]): Finding[] =>
   (known(facts.pods) ?? []).flatMap(rowsOf);
 
 const about = (pod: PodFacts) => ({ object: nameOf(pod), node: pod.node ?? null });
 
-/** The command that shows the leader's events about a pod, which say why it is not nominated or not recreated. */
+/** The command that shows the leader's events on a pod, such as why no node is nominated for the pod. */
 const describing = ({ namespace, name }: PodFacts): string => `kubectl -n ${namespace} describe pod ${name}`;
 
 /** Pods that the gate refused. */
@@ -27,7 +27,7 @@ export const checkHeld = (facts: Facts): Finding[] =>
     return [failed(null, why, hint, { ...about(pod), node, state, since: textOf(since) })];
   });
 
-/** What each verdict except `passed` means, for containers whose termination message has no details. */
+/** What a verdict means. Used if the container's termination message has no details. */
 const verdictText: Partial<Record<Verdict, string>> = {
   failed: 'its network is not what it should be',
   'not-possible': 'a check could not be made, which says nothing about the network',
@@ -63,7 +63,7 @@ export const checkWaiting = (facts: Facts): Finding[] =>
     return [failed(null, `it waits for ${waitingFor}`, describing(pod), more)];
   });
 
-/** Pods that run without a proof; and pods in warn mode, because pods keep the mode with which they were created. */
+/** Pods that run without a proof; and pods that were created in warn mode, if it is no longer configured. */
 export function checkWithoutProof(facts: Facts): Finding[] {
   const { policy, invalid, unknown } = facts.configuration;
   const isStrict = !(invalid ?? unknown) && policy.proof.mode !== 'warn';

@@ -12,7 +12,7 @@ import { applyAgain, type Finding, failed, known, knownPolicy, Settled, warning 
 
 /*
  * Compares the cluster's policies: the validating ones with the manifests of this release, and the mutating one with
- * the policy that cni-gate generates from the same configuration.
+ * the policy that cni-gate generates from the installation's configuration.
  */
 
 const [ofPods, ofAccount] = installedPolicies;
@@ -26,7 +26,7 @@ export const expectedPolicies: Record<'pods' | 'serviceAccount', PolicySpec> = {
 const fault = (name: string, what: string, hint = applyAgain): Finding =>
   failed('CNI_GATE_POLICY', `${name}: ${what}`, hint);
 
-/** The specs of a policy and of a binding that applies it to all objects. @throws Settled if there is none */
+/** The specs of a policy and its binding. @throws Settled unless both exist and no object is left out */
 function specsOf({ policy, binding }: PolicyPair, name: string) {
   const [rules, bound] = [known(policy)?.spec, known(binding)?.spec];
   if (!rules) throw new Settled(fault(name, 'the policy does not exist'));
@@ -40,8 +40,8 @@ function specsOf({ policy, binding }: PolicyPair, name: string) {
 }
 
 /**
- * Checks a validating policy: the one for pods refuses a pod whose init container another webhook removed, and the
- * other one limits what our service account may write. With `proof.mode: warn`, the one for pods may only warn.
+ * Checks a validating policy. `pods` refuses a pod whose init container another webhook removed; with
+ * `proof.mode: warn`, its binding may only warn. `serviceAccount` limits what our service account may write.
  */
 export const checkValidating = (kind: 'pods' | 'serviceAccount') => (facts: Facts) => {
   const { installation, configuration } = facts;
@@ -61,7 +61,7 @@ export const checkValidating = (kind: 'pods' | 'serviceAccount') => (facts: Fact
   return [fault(name, `its binding does not deny (validationActions: ${actions.join(', ') || 'none'})`)];
 };
 
-/** A list of string literals in CEL. Each installation sets its images, but an expression could permit any image. */
+/** A list of string literals in CEL. Installations may set any list; an expression could permit any image. */
 const imageList = /^\s*\[\s*('[^'\\]*'|"[^"\\]*")(\s*,\s*('[^'\\]*'|"[^"\\]*"))*\s*,?\s*\]\s*$/;
 
 /** The fields of a policy that are compared, without the variable `images`, which each installation sets. */

@@ -27,8 +27,8 @@ const refuser = /^(?:admission webhook|failed calling webhook|ValidatingAdmissio
 const byLimitRange = / per Container is /;
 
 /**
- * Whether pods that were created as a dry run got our init container: only this probe shows that pods are admitted.
- * Undefined if it was not requested, or if no namespace has opted in with profiles that exist.
+ * Whether pods that a dry run created got our init container: only this probe shows that pods are admitted.
+ * Undefined if the probe was not requested, or if no namespace has opted in with profiles that exist.
  */
 export function checkProbe({ probe, namespaces }: Facts): Finding[] | undefined {
   if (probe === undefined) return undefined;
@@ -65,7 +65,7 @@ function findingOf({ required, needsServer, answer }: ProbeAnswer): Finding {
   );
 }
 
-/** A refusal is a failure only if cni-gate or its container caused the refusal, or if nothing answered. */
+/** A refusal is a failure only if cni-gate or our init container caused it, or if nothing answered. */
 function refusalOf(error: ClusterError, needsServer: boolean): Finding {
   const { missingRight, statusMessage, causes, message } = error;
   if (isSilence(error)) return fault(message);

@@ -67,7 +67,7 @@ export function known<T>({ found, unknown }: Observation<T>): T | undefined {
   return found;
 }
 
-/** The policy of a configuration. @throws Settled as `not-known` if the installation's own could not be used */
+/** The policy. @throws Settled as `not-known` if the installation's own configuration could not be used */
 export function knownPolicy({ policy, invalid, unknown }: FoundPolicy): Policy {
   if (invalid ?? unknown) throw new Settled(notKnown('the configuration is not known'));
   return policy;

@@ -6,7 +6,7 @@ import type { Facts } from '../observe/observe.ts';
 import { conditionsFor, differences, objectIn } from './manifests.ts';
 import { applyAgain, type Finding, failed, known, knownPolicy } from './row.ts';
 
-/** The webhooks in the manifests that decide about pods. */
+/** Those webhooks of the manifests that decide about pods. */
 export const expectedWebhooks = {
   mutating: webhooksIn('mutating-webhook', installedWebhooks.mutating),
   validating: webhooksIn('validating-webhook', gateWebhooks),
@@ -33,7 +33,7 @@ export function checkWebhooks(facts: Facts): Finding[] {
   return wrong.length === 0 ? [] : [failed('CNI_GATE_NOT_REGISTERED', wrong.join('; '), hint)];
 }
 
-/** @throws Settled if the fields depend on the configuration, which is not known */
+/** @throws Settled if the result depends on the configuration and that is not known */
 function fieldsThatDiffer(
   expected: Webhook,
   found: Webhook,

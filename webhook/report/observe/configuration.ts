@@ -13,11 +13,11 @@ export interface FoundPolicy {
   policy: Policy;
   /** Where the policy was read from, for messages. */
   source: string;
-  /** Why the installation's own configuration, which is not valid, is not used. */
+  /** Why the installation's own configuration is not valid, and therefore not used. */
   invalid?: CniGateError;
-  /** Why the installation's own configuration may not be read. */
+  /** Why the installation's own configuration could not be read: a permission is missing. */
   unknown?: string;
-  /** The name of the installation's own configuration, which does not exist. */
+  /** The name of the installation's own configuration, if that does not exist. */
   missing?: string;
 }
 

@@ -15,7 +15,7 @@ export const isAbsent = ({ found, unknown }: Observation<unknown>): boolean =>
   found === undefined && unknown === undefined;
 
 /**
- * Converts the answer to a request to an observation. "Not found" and "forbidden" count as answers.
+ * Converts the answer to a request into an observation. "Not found" and "forbidden" count as answers.
  *
  * @param what names the object in the message about a missing permission
  * @throws ClusterError for any other refusal, or if there was no answer
@@ -38,8 +38,8 @@ export const readOne = <T>(client: ApiClient, path: string, what: string): Promi
 
 /**
  * Lists the objects of all sources; `what` and the errors are as for {@link observed}. The objects of a source are in the
- * order of their names, because the API server sorts a list. "Not found" is unknown: a list that is served is at least
- * empty.
+ * order of their names, because the API server sorts a list. "Not found" counts as unknown: a list without
+ * objects is empty, not missing.
  */
 export async function readLists<O extends ApiObject, T>(
   client: ApiClient,
@@ -62,7 +62,7 @@ async function listInTurn<O extends ApiObject, T>(
   const rest = [...sources].entries();
   const worker = async (): Promise<void> => {
     for (const [at, { retention: _, ...source }] of rest) {
-      // unlike a server, a report reads and keeps every object that can be stored, so that none goes unseen
+      // unlike a server, a report reads and keeps every object that can be stored, so that none is missed
       const { store } = await listAll(client, { ...source, maxObject: trustedObjectBytes });
       results[at] = [...store.list()];
     }

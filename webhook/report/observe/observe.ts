@@ -19,7 +19,7 @@ export interface ObserveOptions {
   ownNamespace: string;
   /** A configuration from a file, to use instead of the ConfigMap's. */
   given?: FoundPolicy | undefined;
-  /** Reads only this namespace, instead of all that opted in. */
+  /** The only namespace to read, instead of all namespaces that opted in. */
   namespace?: string | undefined;
   /** Whether to create pods as a dry run, to see what admission returns. */
   probe?: boolean | undefined;
@@ -78,7 +78,7 @@ export async function observe(client: ApiClient, options: ObserveOptions) {
   };
 }
 
-/** Namespaces that opted in, or the namespace of this name, whether it opted in or not. */
+/** The namespaces that opted in; or, with a name, only this namespace, even if it did not opt in. */
 const optInSource = (namespace: string | undefined) => ({
   resource: 'namespaces',
   path: namespaceSource.path,

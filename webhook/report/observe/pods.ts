@@ -19,9 +19,9 @@ import { optOutValue, profileLabel, statusAnnotation, validatorContainer } from 
 
 /**
  * The state of a pod's proof:
- * - `passed`: our init container exited with 0;
+ * - `passed`: our init container exited with 0, or, with a witness, its startup probe passed;
  * - `failed`: it exited with another code, or `proof.mode: warn` let the pod start although a check failed;
- * - `waiting`: our init container has not ended yet;
+ * - `waiting`: our init container has no result yet;
  * - `opted-out`: the pod opted out, and the configuration allows this;
  * - `without-proof`: the pod runs without a proof, see {@link WithoutProof};
  * - `skipped`: admission skipped the pod, because it is exempt or no profile applies.
@@ -55,14 +55,14 @@ export interface PodFacts {
   name: string;
   /** Absent while the pod waits for a node. */
   node?: string;
-  /** The value of the pod's own profile label, where that overrides the namespace's. */
+  /** The value of the pod's own profile label, if that overrides the namespace's label. */
   profile?: string;
   proof: ProofState;
   held?: Hold;
   withoutProof?: WithoutProof;
-  /** The result of our init container, and the pod's addresses; absent where the pod has no node or lacks our label. */
+  /** Our container's result and the pod's addresses; absent for exempt, unbound or unlabelled pods. */
   evidence?: PodEvidence;
-  /** Whether the pod is in warn mode: our init container lets it start even if checks fail. */
+  /** Whether the pod is in warn mode: our init container lets the pod start even if checks fail. */
   warns?: true;
   /** What a failed check saw, from the container's termination message; absent if the message does not show it. */
   seen?: string;
@@ -146,8 +146,8 @@ export function pickPod(
 }
 
 /**
- * What the first failed check saw, or else the problem, from the termination message of our init container. Undefined
- * if the message has neither, because the container crashed or the image is a network's own validator.
+ * What the termination message of our init container says: what the first failed check saw, or else the
+ * problem. Undefined if it has neither: the container crashed, or the image is a network's own validator.
  */
 function seenIn(message: string | null | undefined): string | undefined {
   const { problem, checks } = readMessage(message);
@@ -181,7 +181,7 @@ function whyWithoutProof(pod: Pod, status: PodStatus): WithoutProof | undefined 
   if (checks.length === 0) return isErrorCode(reason) ? 'admitted-with-warning' : undefined;
   const isFirst = pod.spec.initContainers?.[0]?.name === validatorContainer;
   const { state, started } = validatorStatus(status) ?? {};
-  // only a witness runs beside the pod's own containers
+  // our init container runs beside the pod's own containers only if the pod has a witness
   const isReached = state?.running && started;
   return isFirst && (state?.terminated?.exitCode === 0 || isReached) ? undefined : 'not-passed';
 }

@@ -12,7 +12,7 @@ import type { OptIn } from './pods.ts';
 /** How the API server answered the creation of a pod as a dry run. */
 export interface ProbeAnswer {
   namespace: string;
-  /** The names of the checks that the configuration requires of the pod, unless another webhook changes it. */
+  /** Names of the checks that the configuration requires of the pod, unless other webhooks change the pod. */
   required: readonly string[];
   /** Whether the pod is one that the mutating policy leaves to the server. */
   needsServer: boolean;
@@ -27,7 +27,7 @@ const mostNamespaces = 10;
  * Asks the API server to create a pod in each namespace that opted in, as a dry run: the pod passes through all of
  * admission, and nothing is stored. If the API server does not answer, no other namespace is tried.
  *
- * @param asksServer whether to create a second pod, because a mutating policy may have injected into the first
+ * @param asksServer whether to create a second pod, which needs the server; a policy may inject the first one
  * @param timeout milliseconds; the API server may call our webhook for pods twice, for up to 10 s each, and then waits
  *   up to 3 s for the validating webhooks
  * @throws CniGateError where the cluster cannot be reached with these credentials
@@ -72,7 +72,7 @@ export async function makeProbe(
 export const isSilence = (answer: Pod | ClusterError): boolean =>
   answer instanceof ClusterError && (answer.status === undefined || answer.reason === 'Timeout');
 
-/** A pod that the mutating policy leaves to the server, which refuses it: the reason `name-taken` of policies/left.ts. */
+/** A pod that the mutating policy leaves to the server (`name-taken` in left.ts). The server refuses it. */
 const withTakenName = <P extends { spec: object }>(pod: P) => ({
   ...pod,
   spec: { ...pod.spec, volumes: [{ name: podInfoVolume, emptyDir: {} }] },

@@ -3,7 +3,7 @@ import { type Row, rowsOf, type Scope } from '../judge/catalogue.ts';
 import type { Result } from '../judge/row.ts';
 import type { Facts } from '../observe/observe.ts';
 
-/** `not-known`: no check failed, but the caller may not read what the verdict needs. */
+/** `not-known`: no check failed, but the caller lacks permissions to read what the verdict needs. */
 export type Verdict = 'passed' | 'failed' | 'not-known' | 'not-installed';
 
 /** What `check` and `status` print with `--output json`; `schemas/report.json` describes each field. */
@@ -25,7 +25,7 @@ export function reportOf(facts: Facts, scope: Scope) {
   };
 }
 
-/** A report without rows that passed, except those of counts and of the probe. */
+/** A report without the rows that passed, except rows with counts and rows of the check `probe`. */
 export const briefOf = (report: Report): Report => ({
   ...report,
   rows: report.rows.filter((row) => row.result !== 'passed' || row.counts || row.check === 'probe'),

@@ -21,8 +21,8 @@ export function ageText(milliseconds: number): string {
 }
 
 /**
- * A table as kubectl prints it, without columns that are empty in all rows. If a line is longer than `width`, the last
- * column, which has sentences, goes below the rows. Nothing is truncated, so that names can be copied.
+ * A table as kubectl prints it, without empty columns. If a line is longer than `width`, the last cell of
+ * each row, which has sentences, is printed below the row. Nothing is truncated, so that names can be copied.
  */
 export function layTable(rows: readonly Record<string, string>[], width: number): string[] {
   const names = Object.keys(rows[0] ?? {});

@@ -23,8 +23,8 @@ const indent = '    ';
 const width = 100;
 
 /**
- * A report for people. A row about the whole cluster is a line, with what to do below;
- * rows about objects are a table.
+ * A report for people. A row about the whole cluster is printed as a line, with its hint on the next line.
+ * Rows about objects are printed as a table.
  *
  * @param all whether to show every row; otherwise rows with equal reasons are merged into one
  */

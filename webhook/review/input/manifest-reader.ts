@@ -159,7 +159,7 @@ function itemsOf(value: unknown): unknown[] | undefined {
   );
 }
 
-/** The name, labels and annotations of a Namespace object. A value null is an empty text, as in the API server. */
+/** The name, labels and annotations of a Namespace object. As in the API server, null is an empty string. */
 function namespaceMaps(object: Fields): Pick<NamespaceObject, 'labels' | 'annotations'> & { name: string } {
   const { name, labels, annotations } = fieldsOf(object.metadata);
   if (typeof name !== 'string' || name === '') throw wrong('a Namespace has no metadata.name');

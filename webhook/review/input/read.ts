@@ -8,7 +8,7 @@ import type { Fault, Path, SourceDocument } from '../model.ts';
 
 const mebi = 2 ** 20;
 
-/** The maximum number of characters of a YAML document, which takes up to a hundred times as much memory. */
+/** The maximum characters of a YAML document. Parsing takes up to a hundred times the memory of its text. */
 export const largestYaml = 8 * mebi;
 
 /** The maximum bytes of all inputs. Processing needs up to six times as much, so a small heap lowers the limit. */
@@ -122,7 +122,7 @@ export function* readStream(file: string, text: string): Generator<SourceDocumen
 /** Splits a text into JSON values that begin on lines of their own; undefined for other texts, such as YAML. */
 function jsonValues(text: string): string[] | undefined {
   if (!/^\s*[{[]/.test(withoutMarker(text))) return undefined;
-  // a new value begins where `{` or `[` begins the line after a `}` or `]`: within a value, a comma separates them
+  // a new value begins where `{` or `[` begins the line after a `}` or `]`: within a value, a comma comes between
   const values = text.split(/(?=[{[])(?<=[}\]][ \t\r]*\n\s*)/);
   return values.length > 1 && isJson(values[0] ?? '') ? values : undefined;
 }
@@ -165,7 +165,7 @@ function faultIn(document: SourceDocument): Fault | undefined {
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     const { message, column } = error;
-    // `parse` may have added a newline, and an error at the end is then one line too far
+    // `parse` may have added a newline, so the line number of an error at the end can be too high by one
     const line = Math.min(start + error.line - 1, start + newlines(text));
     const isTemplate = /^[^#\n]*(?:\{\{|\{%)/m.test(text);
     const advice = isTemplate ? '; render a template first, for example with helm template' : '';
@@ -176,8 +176,8 @@ function faultIn(document: SourceDocument): Fault | undefined {
 let last: { document: SourceDocument; parsed: YamlDocument } | undefined;
 
 /**
- * The value of a document, which must not be changed. Only the value of the last document is kept, because values use
- * several times the memory of their text.
+ * The value of a document, which must not be changed. Only the latest value stays in memory, because a value uses
+ * several times the memory of its text.
  *
  * @throws YamlError
  */
@@ -191,7 +191,7 @@ export function parsed(document: SourceDocument): YamlDocument {
 
 function parse({ text: own, start, json }: SourceDocument): YamlDocument {
   const text = withoutMarker(own);
-  // JSON has no positions, so every path has the first line of the value
+  // `JSON.parse` returns no positions, so every path gets the line on which the value begins
   if (json) return { value: JSON.parse(text), lineOf: () => firstLine(text, start) };
   // as kubectl does, adds a newline to the last line if it has none
   const [document] = readYaml(text.endsWith('\n') ? text : `${text}\n`);

@@ -45,8 +45,8 @@ export const groupOf = (apiVersion: string): string =>
 export const isCustom = (apiVersion: string): boolean => groupOf(apiVersion).includes('.');
 
 /**
- * The pod templates of an object, by the lists of kinds; undefined if its kind is in no list and is not a workload. A
- * custom resource of an unlisted kind is a workload if it has `spec.template.spec.containers`.
+ * The pod templates of an object; undefined if its kind is neither in `kubernetesKinds` nor in `kinds`. However, a
+ * custom resource of another kind has the usual template if it has `spec.template.spec.containers`.
  */
 export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplate[] | undefined {
   const apiVersion = String(object.apiVersion);
@@ -74,7 +74,7 @@ export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): Fou
 
 const pathOf = ({ path }: TemplateKind): string[] => (path === '.' ? [] : path.split('.'));
 
-/** The paths in an object that match the path of its kind. The path `none` is for kinds without templates. */
+/** The paths in an object that match its kind's path, with any key for `*`. `none` means no template. */
 function pathsOf(object: Fields, entry: TemplateKind): Path[] {
   let found: Path[] = entry.path === 'none' ? [] : [[]];
   for (const part of pathOf(entry)) {

@@ -141,7 +141,7 @@ export function githubOutput(problems: readonly Problem[], summary: Summary, str
 }
 
 function annotation({ level, code, text, file, line, column }: Problem): string {
-  // without a file, GitHub would show the line number as one of the workflow file
+  // without a file, GitHub would take the line number for a line of the workflow file
   const isFile = file !== standardInputName;
   const place = isFile ? { file, line, col: column } : {};
   const properties = Object.entries({ title: code, ...place })

@@ -31,7 +31,7 @@ export function* textOutput(report: Report, summary: Summary, options: TextOptio
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
   for (const entry of report.reviewed) {
     const lines = [header(entry, options), ...notes(entry, findings.get(entry.workload) ?? [], options)];
-    // the patch of a skipped workload only records the review
+    // the patch of a skipped workload only updates cni-gate's records, such as the status annotation
     const isChanged = entry.decision.operations.length > 0 && entry.decision.outcome !== 'skipped';
     if (options.diff && isChanged) lines.push(...diff(entry, options));
     yield text(lines);
@@ -66,7 +66,7 @@ const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
 const label = ({ paint, strict }: TextOptions): string =>
   strict ? paint('red', 'error') : paint('yellow', 'warning');
 
-/** The lines of a unified diff of a workload's object. Both sides are serialized from values. */
+/** The lines of a unified diff of a workload's object. Both sides are written from parsed values. */
 function diff({ workload, decision }: Reviewed, { paint }: TextOptions): string[] {
   const { document, path } = workload;
   const object = valueAt(parsed(document).value, path);
@@ -144,7 +144,7 @@ export function* yamlOutput(report: Report): Generator<string> {
 
 function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): string {
   if (reviewed.every(({ decision }) => decision.operations.length === 0)) return document.text;
-  // a copy, in which no alias shares an object
+  // a copy in which each YAML alias has its own object, because a patch must not change the others
   const value: unknown = jsonpatch.deepClone(parsed(document).value);
   for (const { workload, decision } of reviewed)
     jsonpatch.applyPatch(valueAt(value, workload.path), decision.operations);

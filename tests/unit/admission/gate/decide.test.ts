@@ -169,7 +169,7 @@ test('refusedFor reads the node from the message of the scheduler, and from no o
     'profile=a node=n1 state=b',
     'node= profile=a state=b',
     'node=n1 profile=a state=b more=c',
-    // a node's name becomes part of a query, to which this one would add a selector
+    // a node's name becomes part of a query, and this name would add a selector to the query
     'node=n1,metadata.namespace=kube-system profile=a state=b',
   ])
     assert.equal(refusedFor(tagged(`${fields})`)), undefined, fields);

@@ -4,7 +4,7 @@ import { type PodEvidence, verdictAt } from '../../../../webhook/core/facts/pod-
 import { evidencePick } from '../../../../webhook/core/facts/to-pod-evidence.ts';
 import { Scene, seconds, start } from './support.ts';
 
-/** Milliseconds since the epoch for a time in seconds after {@link start}, the unit of all times in this file. */
+/** Converts a time of this file, in seconds after {@link start}, to milliseconds since the epoch. */
 export const time = (at: number): number => start + at * seconds;
 const iso = (at: number): string => new Date(time(at)).toISOString();
 const idOf = (from: number): string => `containerd://${String(from).padStart(64, '0')}`;
@@ -71,7 +71,7 @@ function statusOf(shown: Written): PodStatus {
   };
 }
 
-/** The kubelet of node n1, whose pods have a witness. The server's own code reads the statuses that it writes. */
+/** The kubelet of node n1, whose pods have a witness. The server's own code reads the statuses. */
 export class Kubelet extends Scene {
   readonly #pick = evidencePick();
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Kubelet, time, unready, type Written, working } from './kubelet.ts';
 
-/* The statuses that a kubelet writes about pods with rechecks. All times are seconds after `start`. */
+/* The pod status that a kubelet writes during rechecks. All times are seconds after `start`. */
 
 const ready = { mode: 'ready' } as const;
 

@@ -18,7 +18,7 @@ const proof = { checks: [{ address: {} }] };
 const profiles = [{ name: 'mesh', daemonSets: [{ namespace: ['system', 'net'], name: 'agent' }], proof }];
 const policy = policyOf({ profiles });
 
-/** A cluster with the DaemonSet in each of these namespaces. @param places whether its pod on node n1 is ready */
+/** A cluster with a DaemonSet in each of these namespaces. @param places whether the pod on n1 is ready there */
 function clusterOf(places: Record<string, boolean>): Readiness {
   const readiness = clusterWith({ n1: undefined });
   readiness.removeDaemonSet({ namespace: 'net', name: 'agent' });

@@ -8,7 +8,7 @@ import { policyOf } from '../../../support/configurations.ts';
 import { apiNode } from './objects.ts';
 import { evidencePod } from './pods.ts';
 
-/** The time from which the times in this file count. */
+/** The times in this file are relative to this time. */
 export const start = Date.parse('2026-11-21T12:00:00Z');
 export const seconds = 1000;
 

@@ -19,7 +19,7 @@ async function reporting(t: TestContext) {
     reports,
     events,
     asked,
-    /** Reports, `at` after the start, that a pod is left alone. @returns the event's note, if an event is written */
+    /** Reports, `at` ms after the start, that repair leaves a pod alone. @returns the note of the event, if any */
     skipped: async (reason: SkipReason, at: number, given: Partial<PodEvidence> = {}, why = '') => {
       mock.timers.setTime(start + at);
       events.length = 0;

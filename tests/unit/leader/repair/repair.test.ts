@@ -39,7 +39,7 @@ const failed = (uid: string, more: Partial<PodEvidence> = {}): PodEvidence => ({
   ...more,
 });
 
-/** A pod that passed on the node, so the node works. Without it, repair deletes only a few pods, to try the node. */
+/** A passed pod, which shows that the node works. Without this pod, repair deletes only a few pods, as a trial. */
 const proven = podEvidence({ uid: 'proof', owner: 'other', verdict: 'passed' });
 
 const ofJob = { controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'job' } };
@@ -98,7 +98,7 @@ async function scene(
   };
 }
 
-/** A time in milliseconds after which the next pod of an owner that never passed may try the node. */
+/** After this time, in milliseconds, the next pod of an owner without a passed pod may try the node. */
 const longestWait = 15_000;
 
 const someTime = (): Promise<void> => sleep(400);

@@ -28,7 +28,7 @@ interface Scene {
   /** By default, n1 is not ready and n2 is ready. */
   readiness?: Readiness;
   evidence?: EvidenceView;
-  /** Answers all requests except that for the version; by default, nodes have no pods, and every write is accepted. */
+  /** Answers all requests except `GET /version`; by default, nodes have no pods, and every write is accepted. */
   answer?: Answer;
 }
 
