@@ -12,7 +12,7 @@ export interface AskedNetwork {
   usualInterface: string;
 }
 
-/** At most this many networks are read: judging thousands would take longer than the check's time-out. */
+/** A longer list is not read: judging thousands of networks would take longer than the check's time-out. */
 const mostNetworks = 100;
 
 /**
@@ -47,9 +47,9 @@ export interface NetworkStatus {
 }
 
 /**
- * Returns what Multus wrote when it created this sandbox; undefined if that is not known: the file is empty at first,
- * and after a reboot it may describe the previous sandbox. The file counts if it has an address of this pod. Since
- * addresses can repeat, the link-layer address of the cluster's own network must match too, if the file has it.
+ * Returns what Multus wrote for this sandbox; undefined if this is not certain. The file is empty at first,
+ * and after a reboot may describe the previous sandbox. So it must have an address of this pod. Addresses can
+ * repeat, so the link-layer address of the cluster's own network must match too, if the file has it.
  */
 export function readNetworkStatus(
   text: string,

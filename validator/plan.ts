@@ -11,7 +11,7 @@ export interface Step extends AskedCheck {
   family?: Family;
   /** What is not checked, and why: a note on the result of a check that passed. */
   note?: string;
-  /** Set in a recheck, when the proxy has its port: see {@link laterForm}. */
+  /** Set in a recheck, when the proxy already listens on its port: see {@link laterForm}. */
   isLater?: true;
   /** Set if the check has already failed, for a reason that does not depend on the network. */
   settled?: Failed;
@@ -52,9 +52,9 @@ export function plan(
 }
 
 /**
- * The steps of a recheck. The kubelet's readiness probe replaces the witness and `roundTrip`: the node limits its ICMP
- * messages for each pod, and the pod's own programs may use them up. `reach` tests another program. Each attempt at
- * `policy` may log a denied packet, so `policy` is repeated only on request.
+ * The steps of a recheck. The readiness probe replaces the witness, and also `roundTrip`: the pod's programs
+ * may use up the ICMP messages that the node sends to the pod. `reach` is left out, because it tests another
+ * program. Each attempt at `policy` may log a denied packet, so it is repeated only on request.
  */
 export const laterForm = (steps: Step[], hasPolicy: boolean): Step[] =>
   steps

@@ -59,7 +59,7 @@ export interface Device {
 /** Flags of `include/uapi/linux/if.h`. */
 const flag = { up: 0x1, pointToPoint: 0x10, running: 0x40, noArp: 0x80 };
 
-/** For how many milliseconds the interfaces are not read again, so that checks that begin together read them once. */
+/** How many milliseconds a list of interfaces is reused, so that checks that start together share a list. */
 const moment = 5;
 
 let last: { devices: Device[]; at: number } | undefined;

@@ -13,15 +13,15 @@ import type { Pod } from './pod.ts';
 import type { WitnessCheck } from './shared/contract.ts';
 import { type Attempt, untilAllPass } from './simultaneous.ts';
 
-/** Milliseconds without a connection of the kubelet, which connects once a second, after which other checks repeat. */
+/** How many milliseconds to wait for the kubelet, which connects every second, before other checks repeat. */
 const look = 2000;
 
 /** How long, in milliseconds, to wait for the mesh's rule after a kubelet connection that was not redirected. */
 const lateRule = 5000;
 
 /**
- * Runs all steps in parallel: see {@link untilAllPass}. The kubelet's connection is accepted only after all other steps
- * have passed, because the kubelet then starts the next container. Until then, the other steps are repeated.
+ * Runs all steps in parallel: see {@link untilAllPass}. The kubelet can connect only after all other steps
+ * have passed, because its connection starts the next container. Until it connects, the others are repeated.
  * @param report called when a step ends, and again if a repeat of it fails or has another note
  */
 export async function prove(

@@ -58,8 +58,8 @@ export function restAfterPass(settings: Rechecks, memory: Memory, steps: Step[])
 }
 
 /**
- * What a recheck shows. `partly`: no check shows a loss, and at least one has passed; this is a pass unless the network
- * is lost. `nothing` counts neither as a pass nor as a failure.
+ * What a recheck shows. `partly`: some checks passed, and the others show no loss; this is a pass unless the
+ * network is already lost. `nothing`: no check passed or shows a loss; this is neither a pass nor a failure.
  */
 export type Outcome = 'passed' | 'partly' | 'failed' | 'nothing';
 
@@ -77,22 +77,22 @@ const leastPause = 0.2;
 
 /**
  * How many milliseconds to rest after a recheck that took `elapsed`. After a failure, the next recheck starts one
- * interval after this one started, so three failures span at least two intervals. Otherwise it starts up to 20 %
- * earlier or later, so that the pods of a node do not recheck at the same time.
+ * interval after this one started, so three failures span at least two intervals. Otherwise the next recheck
+ * starts up to 20 % earlier or later, so that the pods of a node do not recheck at the same time.
  * @param share a random number from 0 to 1
  */
 export const waitFor = (interval: number, failures: number, elapsed: number, share: number): number =>
   Math.round(Math.max(interval * (failures > 0 ? 1 : 0.8 + 0.4 * share) - elapsed, interval * leastPause));
 
 /**
- * Reasons that leave the first proof without a verdict, but show a loss in a recheck: the pod had an address and a
- * route when the first proof passed.
+ * Reasons for `not-possible` in a proof that show a loss in a recheck: the pod had an address and a route
+ * when the proof passed.
  */
 const lossy: Reason[] = ['address-unknown', 'no-route'];
 
 /**
- * Whether a result shows a loss of the network. No loss: a proxy that does not listen (its container's own status shows
- * that), or an `allowed` target without a connection (it may be down, or its name unknown to the DNS).
+ * Whether a result shows a loss of the network. A proxy that does not listen is no loss (the status of its
+ * container shows that). Nor is a failed connect to an `allowed` target: the target or the DNS may be down.
  */
 function showsLoss({ check, finding }: Pick<Result, 'check' | 'finding'>): boolean {
   if (finding.passed || (check === 'redirect' && finding.reason === 'no-listener')) return false;

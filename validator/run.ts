@@ -110,7 +110,7 @@ async function proveAll(progress: Progress): Promise<never> {
   return finish(progress, verdictOf([...progress.results.values()]));
 }
 
-/** Reads what the webhook and the kubelet wrote into the environment, and makes the plan for it. @throws UsageError */
+/** Reads the environment that the webhook and the kubelet set, and plans the steps. @throws UsageError */
 function readEnvironment() {
   const environment = native.environment();
   const asked = readChecks(environment[env.checks]);

@@ -25,6 +25,6 @@ export function rememberPass(isPass: boolean): void {
   try {
     if (isOfPod()) native.writeFile(passed, isPass ? JSON.stringify(readSandbox()) : '');
   } catch {
-    // without the file, a restarted container repeats the proof, which fails if the proxy already uses the port
+    // without the file, a restarted container repeats the proof: not possible if the proxy has the port
   }
 }

@@ -82,8 +82,8 @@ export async function untilAllPass<Check extends TimedAttempt>(
 }
 
 /**
- * The checks to repeat before all count as passed. None if a check failed, because a repeat would not change that. A
- * check that passed although nothing answered makes no other check outdated, but a repeat of it may get an answer.
+ * The checks to repeat before all count as passed. None if a check failed: a repeat would not undo this. A
+ * check that passed although nothing answered makes no other check outdated, but a repeat may get an answer.
  */
 function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
   if (!runs.every(({ finding }) => finding.passed)) return [];

@@ -10,7 +10,7 @@ export interface TcpSocket {
   remotePort: number;
   /** A state of `include/net/tcp_states.h`, such as those of {@link tcpState}. */
   state: number;
-  /** The bytes that were not read yet; for a listener, the connections that were not accepted yet. */
+  /** The number of bytes that are not read yet; for a listener, of connections that are not accepted yet. */
   waiting: number;
 }
 
@@ -84,9 +84,9 @@ export const surelyEndsAt = (port: number, host: string, from: Address[], fromPo
   );
 
 /**
- * A random port that the kernel does not choose for connections of the pod's other programs; 0 if there is none. Two
- * redirected connections from one port would differ only in their targets, so the kernel translates the port of the
- * later one, and its other end cannot be found by our own port.
+ * A random port that the kernel does not choose for connections of the pod's other programs; 0 if none.
+ * If two redirected connections used one source port, they would differ only in their targets. So the kernel
+ * would translate the port of the second, and {@link endedAt} could not find its other end.
  */
 export function sparePort(): number {
   const range = readText('/proc/sys/net/ipv4/ip_local_port_range').trim().split(/\s+/).map(Number);
@@ -99,7 +99,7 @@ export function sparePort(): number {
 export const surelyListens = (port: number, family: Family): boolean =>
   isInState([tcpState.listen], loopback[family], port, loopback[family], 0);
 
-/** The lines of a kernel table that contain `part`. An unreadable table is an error, except IPv6's without IPv6. */
+/** The lines of a kernel table that contain `part`. @throws NotReadable, except for `tcp6` without IPv6 */
 function readTable(path: string, part: string): string {
   try {
     return native.readFile(path, part);

@@ -87,7 +87,7 @@ suite('the gate with evidence: proof, on a real control plane', () => {
     await addNode(cluster, 'late');
     const added = Date.now();
     await agentOn('late');
-    // the pod records when its hold began (not when it became Pending), so that other replicas can read it
+    // other replicas read the start of the hold from the pod's status (not the time when it became Pending)
     await eventually(async () => {
       const { items } = await api.get<{ items: ApiPod[] }>(podsOf(optedIn));
       const held = items.map(toPendingPod).find(({ refused }) => refused === 'late');

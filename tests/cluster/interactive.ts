@@ -19,7 +19,7 @@ const [command, ...args] = installed ? given.slice(1) : given;
 const cluster = await Cluster.start({ nodeLifecycle: true });
 if (installed) {
   const { replicas } = await install(cluster, 'strict');
-  // as kubelets do; if the ConfigMap is deleted or the API server is down, the pods keep their files
+  // updates the pods' files, as kubelets do; while the API server or the ConfigMap is missing, the files stay
   setInterval(() => replicas.map((replica) => replica.refresh().catch(() => {})), 5000).unref();
   console.error(
     'The two replicas of cni-gate are processes that start once: after an uninstall, a rollout or a scaling, start the cluster again.',

@@ -30,7 +30,7 @@ async function runCommands(lines: string[]): Promise<void> {
   for (const line of lines) await shell(cluster, line, { env: { REGISTRY: 'registry.example' } });
 }
 
-/** Runs `check` or `status`. Returns the first line of its output, all of it on one line, and its exit code. */
+/** Runs `check` or `status`. Returns its first line, its whole output in a single line, and its exit code. */
 function run(command: 'check' | 'status'): { first: string; text: string; exit: number | null } {
   const { stdout, stderr, status } = cniGate([command, '--kubeconfig', cluster.admin.kubeconfig]);
   assert.equal(stderr, '');
@@ -361,7 +361,7 @@ test('a change of the registry under load: meanwhile, the validating policy acce
   t.diagnostic(`${created} creations, none refused, none without its proof`);
 });
 
-/** Whether the proof is first, with the checks of both profiles, although the mesh's injector came later. */
+/** Whether the proof is first, with both profiles' checks, although the mesh's injector was called later. */
 const isProved = ({ spec }: UserPod): boolean => {
   const [first] = spec.initContainers ?? [];
   const checks = first?.env?.find(({ name }) => name === env.checks)?.value ?? '';

@@ -21,7 +21,7 @@ export interface DialOptions {
   fromPort?: number;
   /** Milliseconds after which the connect counts as unanswered. */
   limit: number;
-  /** Whether the code describes an ICMP error, such as `ICMP 3/3`, which is otherwise ECONNREFUSED like a reset. */
+  /** Whether the code names ICMP errors. Otherwise `ICMP 3/3`, for example, is ECONNREFUSED like a reset. */
   seesIcmp?: boolean;
 }
 
@@ -58,7 +58,7 @@ export async function dial(options: DialOptions): Promise<Dialled> {
   }
   try {
     if (await eventOf(socket, pollEvent.out, limit)) {
-      // an ICMP message that arrived while the kernel was sending leaves the connect pending, so it is read first
+      // reads ICMP messages first: one that arrived while the kernel was sending leaves the connect pending
       const [message] = seesIcmp ? native.icmpErrors(socket) : [];
       if (message) {
         close(socket);

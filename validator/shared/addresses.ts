@@ -12,7 +12,7 @@ export function parseAddress(text: string): Address | undefined {
   return hex === undefined ? undefined : addressOf(hex);
 }
 
-/** Parses a socket's address without the interface after %, which is different at each end. */
+/** Parses a socket's address. Ignores the interface after `%`, because it differs at each end. */
 export function parseSocketAddress(text = ''): Address | undefined {
   return parseAddress(text.split('%')[0] ?? '');
 }

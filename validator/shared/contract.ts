@@ -25,7 +25,7 @@ export const env = {
   networkStatusFile: 'CNI_GATE_NETWORK_STATUS_FILE',
 } as const;
 
-/** Which of a mesh's two redirect rules a check uses. */
+/** Which of a mesh's two redirect rules a check tests. */
 export type Direction = 'outbound' | 'inbound';
 
 /** The setting that each check has. */
@@ -68,7 +68,7 @@ export interface InterfacesCheck extends TimedCheck {
 
 /** Passes if the default gateway's link-layer address is known. */
 export interface GatewayCheck extends TimedCheck {
-  /** Set if a pod without a default route fails. */
+  /** Set if the check fails for a pod without a default route. */
   required?: true;
 }
 

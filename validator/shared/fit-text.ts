@@ -16,7 +16,7 @@ export const inBytes: SizeOf = (text) => {
 };
 
 /**
- * Shortens a text to a limit. The text ends after a whole word, but an error code at its end stays.
+ * Shortens a text to a limit, if possible after a whole word. Keeps an error code at the end of the text.
  * @param max the limit, at least 60 if the text may end with an error code, and 900 if the code may have a tag
  * @param sizeOf the size of a character; by default 1
  */

@@ -53,7 +53,7 @@ export type ReadMessage = Pick<TerminationMessage, 'wayNotShown' | 'problem' | '
   code?: number;
 };
 
-/** Reads a message. Any text is accepted: if it is not JSON, there are no fields; fields of wrong types are ignored. */
+/** Reads a message. Other texts than JSON have no fields and no checks. Fields of wrong types are ignored. */
 export function readMessage(text: string | null | undefined): ReadMessage {
   const { code, wayNotShown, problem, checks } = objectIn(text ?? '');
   return {

@@ -83,7 +83,7 @@ function unfit(connect: string[], direction: Direction, ports: number[]): UnfitT
   });
 }
 
-/** @param others targets that must not be in this list */
+/** @param others the other list: no target may be in both lists */
 function unfitHosts(setting: 'blocked' | 'allowed', targets: string[], others: string[] = []): UnfitTarget[] {
   return targets.flatMap((target, place) => {
     const parsed = parseHostPort(target);
@@ -117,7 +117,7 @@ const isWrong = (host: string): boolean =>
 
 const noServer = 'is multicast, broadcast or link-local IPv6, where no connect succeeds';
 
-/** Whether no TCP connect to an address can succeed: it belongs to no single host, or needs an interface. */
+/** Whether no TCP connect to a host can succeed: its address is of no single host, or needs an interface. */
 function isNoServer(host: string): boolean {
   const { family, hex = '' } = parseAddress(host) ?? {};
   return family === 'IPv4' ? /^(e|f{8})/.test(hex) : /^(ff|fe[89ab])/.test(hex);

@@ -8,7 +8,7 @@ import type { Cluster } from '../harness/cluster.ts';
 export interface Outcome {
   created: number;
   seconds: number;
-  /** One entry for each creation that failed, or whose pod was stored without our init container. */
+  /** One entry for each creation that failed, or that returned a pod without our init container. */
   failures: string[];
 }
 

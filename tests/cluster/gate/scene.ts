@@ -59,7 +59,7 @@ export interface SceneOptions {
   leader?: string;
 }
 
-/** Starts cni-gate with an administrator's rights, and registers its webhooks. It stops after the tests of the file. */
+/** Registers cni-gate's webhooks, and runs cni-gate as an administrator until the tests of the file end. */
 export async function sceneIn(
   cluster: Cluster,
   { host = '10.254.3.1', kubeconfig = cluster.admin.kubeconfig, leader: leading }: SceneOptions = {},

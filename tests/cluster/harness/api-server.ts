@@ -20,7 +20,7 @@ export function apiServer(layout: Layout): Start {
       '--enable-admission-plugins=NodeRestriction',
       '--allow-privileged=true',
       '--profiling=false',
-      // open watches end at shutdown; without this flag they would delay it for a minute
+      // without this flag, open watches would delay the shutdown for a minute
       '--shutdown-watch-termination-grace-period=2s',
       // the API server calls webhooks directly at the addresses in the EndpointSlices of their Services
       '--enable-aggregator-routing=true',

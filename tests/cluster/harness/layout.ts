@@ -5,7 +5,7 @@ import { type Access, accessWith } from './access.ts';
 import type { ClusterOptions, ComponentName } from './options.ts';
 import type { ClusterAuthority } from './pki.ts';
 
-/** The range of Services' cluster IPs. Nothing answers there: without kube-proxy, the API server calls endpoints. */
+/** The range of Services' cluster IPs, where nothing answers: the API server calls the endpoints directly. */
 export const serviceRange = '10.96.0.0/16';
 /** The cluster IP of the `kubernetes` Service, which is the first of the range. */
 export const kubernetesService = '10.96.0.1';

@@ -19,7 +19,7 @@ export async function addNode(cluster: Cluster, name: string, options: NodeOptio
       (spec.taints ?? []).every(({ key }) => key !== notReady),
     );
   } else {
-    // the API server adds the taint to every new node (admission plugin TaintNodesByCondition)
+    // removes the taint that the API server adds to every new node (admission plugin TaintNodesByCondition)
     await api.patch(`/api/v1/nodes/${name}`, { spec: { taints: options.taints ?? null } });
   }
 }

@@ -118,7 +118,7 @@ function asUser({ kubeconfig }: Access): string[] {
   );
 }
 
-/** Whether a component reports that it is healthy. Its certificate is self-signed, so it is not verified. */
+/** Whether a component reports that it is healthy. Does not verify the certificate, which is self-signed. */
 function healthy(port: number): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   request({ host: '127.0.0.1', port, path: '/healthz', rejectUnauthorized: false, agent: false })

@@ -50,7 +50,7 @@ export const byPolicy = (error: unknown, name = policyName): error is ApiError =
 export const tryPod = <T>(cluster: Cluster, where: string, object: object): Promise<T> =>
   cluster.api.post<T>(`/api/v1/namespaces/${where}/pods?dryRun=All`, object);
 
-/** Removes our webhook, and waits until the policy over pods is in force, which no event announces. */
+/** Removes our webhook, and polls until the policy for pods is in force, because no event announces this. */
 export async function policyAlone(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', 'cni-gate']);
   const where = 'policy-alone';

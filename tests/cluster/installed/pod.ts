@@ -42,7 +42,7 @@ export interface RunningPod {
   end(name?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** The UID of the image. The tests do not depend on its value. */
+/** The user ID that the image sets. The tests do not depend on its value. */
 const uid = 65_532;
 const opsPort = 8080;
 

@@ -15,7 +15,7 @@ import { eventually } from '../harness/eventually.ts';
 import { namespace, pod } from '../harness/objects.ts';
 import { tryPod } from './overlay.ts';
 
-/** The label of a namespace whose value is the name of the policy that applies to it. */
+/** The namespace label that selects a policy. The label's value is the policy's name. */
 const group = 'group';
 
 /** A namespace in which no policy and no webhook of cni-gate is called. */
@@ -100,7 +100,7 @@ export async function stored(cluster: Cluster, where: string, object: Pod): Prom
 }
 
 /**
- * Exemptions in the match conditions: for such a pod without a status annotation, neither policy nor webhook is called.
+ * Exemptions in the match conditions. Without a status annotation, neither policy nor webhook is called.
  */
 const unasked = ['not-opted-in', 'host-network', 'windows', 'opted-out'];
 

@@ -1,5 +1,5 @@
-//! The open sockets and pipes, which TypeScript refers to by number; `poll`, the only call that waits; and system
-//! errors as `native.ts` describes them.
+//! The open sockets and pipes, which TypeScript refers to by number; `poll`, the only function that waits for
+//! events; and system errors as `native.ts` describes them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub fn with<T>(descriptor: i32, act: impl FnOnce(BorrowedFd) -> nix::Result<T>) 
     OPEN.with_borrow(|open| act(open.get(&descriptor).ok_or(Errno::EBADF)?.as_fd()))
 }
 
-/// As `with`. An error becomes an exception.
+/// Like `with`, but an error becomes an exception.
 pub fn on<T>(ctx: &Ctx, descriptor: i32, act: impl FnOnce(BorrowedFd) -> nix::Result<T>) -> Result<T> {
     named(ctx, with(descriptor, act))
 }
@@ -55,7 +55,7 @@ fn read(ctx: Ctx<'_>, descriptor: i32) -> Result<TypedArray<'_, u8>> {
     TypedArray::new(ctx, bytes)
 }
 
-/// Waits until something happens to a descriptor, at most this many milliseconds; -1 waits forever.
+/// Waits for an event of any of the descriptors, for at most `milliseconds` (-1: without a limit).
 fn wait(ctx: Ctx, descriptors: Vec<i32>, wanted: Vec<i16>, milliseconds: i32) -> Result<Vec<i16>> {
     OPEN.with_borrow(|open| {
         let asked: Option<Vec<PollFd>> = descriptors

@@ -57,7 +57,7 @@ fn random(ctx: Ctx<'_>, count: usize) -> Result<TypedArray<'_, u8>> {
     TypedArray::new(ctx, bytes)
 }
 
-/// Writes while the stream accepts text without blocking: a log reader that stalls must not stop the program.
+/// Writes a text. Drops the rest if the stream blocks for 100 ms, so that no log reader stops the program.
 fn write(descriptor: i32, text: String) {
     let (out, err) = (std::io::stdout(), std::io::stderr());
     let stream = if descriptor == 1 { out.as_fd() } else { err.as_fd() };

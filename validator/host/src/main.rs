@@ -1,5 +1,5 @@
 //! The validator's program. It runs the bundle of checks on QuickJS, and provides the functions of `native.ts`.
-//! TypeScript makes all decisions about what to try and how to judge it.
+//! TypeScript decides what to try, and how to judge the results.
 
 mod datagrams;
 mod descriptors;

@@ -31,8 +31,8 @@ fn look_up(ctx: Ctx, name: String) -> Result<i32> {
     Ok(keep(OwnedFd::from(reader)))
 }
 
-/// The addresses of a name in both families. With one query for both, musl fails if a name server has no answer for one
-/// family, even if it has addresses of the other; glibc would return those.
+/// The addresses of a name in both families. If a query asks for both, but a server answers for one only,
+/// musl fails, whereas glibc returns the addresses of that family.
 fn addresses_in_any_family(name: &str) -> std::result::Result<Vec<String>, &'static str> {
     addresses_of(name, libc::AF_UNSPEC).or_else(|code| {
         let of_one = |family| addresses_of(name, family);

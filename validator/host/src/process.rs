@@ -22,14 +22,14 @@ fn ending() -> SigSet {
     SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP])
 }
 
-/// Blocks these signals, for signalfd. Without a handler, the kernel would drop them in a container's PID 1.
+/// Blocks the signals of `ending`, for signalfd. Otherwise the kernel would drop them in a container's PID 1.
 pub fn block_signals() {
     let _ = ending().thread_block();
 }
 
 /// Accepts and closes connections until a signal arrives, and then returns. When the time is over, the process becomes
 /// the same program with other arguments. `arguments` follow `WAIT`: the listeners, separated by commas; the
-/// milliseconds (without a limit if this is not a positive number); and the arguments of the next program.
+/// milliseconds (without a limit if this number is negative); and the arguments of the next program.
 pub fn rest(arguments: &[OsString]) {
     let text = |index: usize| arguments.get(index).map(|text| text.to_string_lossy()).unwrap_or_default();
     let listeners: Vec<i32> = text(0).split(',').filter_map(|number| number.parse().ok()).collect();
@@ -60,8 +60,8 @@ pub fn rest(arguments: &[OsString]) {
     }
 }
 
-/// Replaces the process with the same program. No signal is lost, because blocked signals stay blocked. Returns only if
-/// this fails.
+/// Starts the same program again in this process. No signal is lost, because blocked signals stay blocked.
+/// Returns only if the start fails.
 fn become_program<'a>(arguments: impl Iterator<Item = &'a [u8]>) {
     let name = c"cni-gate-validator".to_owned();
     let arguments = arguments.map(|text| CString::new(text).unwrap_or_default());
@@ -86,7 +86,7 @@ fn exit(code: i32) {
     std::process::exit(code)
 }
 
-/// Replaces the process with the same program, which calls `rest` without an engine. Only the listeners stay open.
+/// Starts the same program again in this process, to run `rest` without an engine. Only listeners stay open.
 fn become_rest(ctx: Ctx, listeners: Vec<i32>, milliseconds: f64, next: Vec<String>) -> Result<()> {
     for &listener in &listeners {
         // SAFETY: changes only the flags of an open descriptor

@@ -1,5 +1,5 @@
-//! The interfaces with their addresses, and the route that the kernel would take, from rtnetlink(7), as for
-//! `ip route get`. A request needs no privileges, and takes the same time for any number of routes.
+//! The interfaces with their addresses, and the kernel's route to an address, as `ip route get` shows it
+//! (rtnetlink(7)). Asking for a route needs no privileges, and takes the same time for any number of routes.
 
 use std::net::IpAddr;
 

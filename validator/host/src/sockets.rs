@@ -33,8 +33,8 @@ fn socket(ctx: Ctx, family: u8, errors: bool) -> Result<i32> {
     named(&ctx, open(family, SockType::Stream, errors)).map(keep)
 }
 
-/// Opens a socket for IPv4 (4) or IPv6 (6). With `errors`, it keeps the ICMP messages about its packets; since Linux
-/// 5.8, TCP sockets keep those about a connect.
+/// Opens a socket for IPv4 (4) or IPv6 (6). With `errors`, the socket keeps ICMP messages about its packets.
+/// TCP sockets keep the messages about a connect since Linux 5.8.
 pub fn open(family: u8, kind: SockType, errors: bool) -> nix::Result<OwnedFd> {
     let number = if family == 4 { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let socket = net::socket(number, kind, FLAGS, None)?;
@@ -181,7 +181,7 @@ fn end_of<'js>(
     Ok(object)
 }
 
-/// The address, without the interface of a link-local address, and the port; `None` if this is not an IP address.
+/// The port, and the address without the interface of a link-local address; `None` if `end` is no IP address.
 pub fn text_of(end: &SockaddrStorage) -> Option<(String, u16)> {
     if let Some(end) = end.as_sockaddr_in() {
         return Some((end.ip().to_string(), end.port()));
@@ -189,7 +189,7 @@ pub fn text_of(end: &SockaddrStorage) -> Option<(String, u16)> {
     end.as_sockaddr_in6().map(|end| (end.ip().to_string(), end.port()))
 }
 
-/// Parses an address, which for IPv6 may be followed by `%` and its interface.
+/// Parses an address. After an IPv6 address, `%` and an interface may follow.
 pub fn parse(text: &str, port: u16) -> nix::Result<SocketAddr> {
     let (address, device) = text.split_once('%').unwrap_or((text, ""));
     let scope = if device.is_empty() { 0 } else { if_nametoindex(device)? };
