@@ -52,6 +52,11 @@ test('after the change to strict, pods from before are in warn mode until they a
     assert.match(shown, /pods-without-proof 2 warning/);
     assert.ok(shown.includes(recreate), shown);
   });
+  // the replicas may read the new mode later than `status` does, and would still inject in warn mode
+  await eventually(async () => {
+    const { metadata } = await tryPod<UserPod>(cluster, 'shop', pod('web'));
+    assert.doesNotMatch(metadata.annotations?.[statusAnnotation] ?? assert.fail('no status'), /"warn"/);
+  });
   await cluster.kubectl(recreate.split(' ').slice(1));
   await eventually(async () => assert.match(status(), /^All \d+ checks passed\.\n/));
   await cluster.kubectl(['-n', 'shop', 'delete', 'deployment', 'old']);

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { blocks, pages } from '../support/pages.ts';
 import { run } from '../support/run.ts';
-import { checkout, compose, composeArgs, docker } from './docker.ts';
+import { checkout, compose, composeArgs, docker, ownImage, serviceImages } from './docker.ts';
 
 const guide = pages('docs/guides/compose.md')[0]?.text ?? '';
 const commands = blocks(guide, 'console');
@@ -59,6 +59,12 @@ async function containers(): Promise<{ Service: string; State: string; ExitCode:
   const lines = (await compose('ps', '--all', '--format', 'json')).trim().split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
 }
+
+test('every image except the one that is built here has a fixed tag', async () => {
+  const images = (await serviceImages()).filter((image) => image !== ownImage);
+  assert.ok(images.length > 0);
+  for (const image of images) assert.match(image, /:v?\d+\.\d+\.\d+(-\d+)?$/);
+});
 
 test('docker compose up tells the story that the guide quotes, to its last line', async () => {
   up = new Up();
